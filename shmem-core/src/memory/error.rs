@@ -22,7 +22,7 @@ pub enum MemoryError {
     )]
     NoMemfd { errno: Errno },
     #[error(transparent)]
-    Pmem(#[from] Box<PmemError>),
+    Pmem(#[from] PmemError),
     /// A system call failed, for another reason.
     #[error("{call} failed while {what}: {errno}")]
     System { call: &'static str, what: &'static str, errno: Errno },

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
-use shmem_core::memory::{Backing, FileState, Identity, MemoryError, PmemFile, agree};
+use shmem_core::memory::{Backing, FileState, Identity, MemoryError, PmemError, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, PartitionSpec, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -16,32 +16,20 @@ use crate::setup::Setup;
 use crate::state::names::encode;
 use crate::state::shelf::Shelf;
 
-/// A PE's report of a file to the others.
-#[derive(Debug, Serialize, Deserialize)]
-enum FileReport {
-    Found(FileState),
-    /// Why there is no file, and none can be made.
-    Missing(String),
-    Refused(String),
-}
-
-/// A PE's report of all of its files to the others.
+/// A PE's report of its files to the others.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
     /// A random number; PE 0's marks the files that are made together.
     set: u64,
-    /// The files, by the position of their partition.
-    files: BTreeMap<usize, FileReport>,
+    /// The files, in the order of their partitions.
+    files: Vec<Result<FileState, PmemError>>,
 }
 
 impl Message for Report {}
 
-/// The files of one PE, by the position of their partition.
-type Files = BTreeMap<usize, Box<PmemFile>>;
-
 /// Opens the files of this PE, if all PEs agree. An error is the same on every PE, and changes nothing.
 pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, Backing>> {
-    if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
+    if persistent(setup).next().is_none() {
         return Ok(BTreeMap::new());
     }
     let (files, report) = candidates(setup, bootstrap.number(), bootstrap.count());
@@ -60,53 +48,59 @@ pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, 
     files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
 
-/// Opens, or makes, the files of a PE, before the PEs have agreed; and its report of them.
-fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
-    // The keys of its hash are random numbers.
-    let set = RandomState::new().hash_one(pe);
-    let (mut files, mut report) = (Files::new(), Report { set, files: BTreeMap::new() });
-    let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
-    for (k, ((spec, request), part)) in specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file()) {
-        let open = |path| {
-            let (what, layout) = (request.what.clone(), part.describe_kept());
-            let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
-            PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
-        };
-        let state = match spec.file.as_ref().map(open) {
-            Some(Ok(file)) => {
-                let found = file.found();
-                files.insert(k, Box::new(file));
-                FileReport::Found(found)
-            }
-            Some(Err(error)) if error.is_without_file => FileReport::Missing(error.to_string()),
-            Some(Err(error)) => FileReport::Refused(error.to_string()),
-            None => {
-                let variable = format!("{PARTITION_VARIABLE}{}", spec.id);
-                FileReport::Missing(format!("no file is named (add PMEM=<path> to {variable})"))
-            }
-        };
-        report.files.insert(k, state);
-    }
-    (files, report)
+/// The partitions that outlive the job, each with its position among all.
+fn persistent(setup: &Setup) -> impl Iterator<Item = (usize, &PartitionSpec)> {
+    setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file())
 }
 
-/// Brings the files of a PE to the persist that all PEs have, by the reports of all.
-fn settle(mut files: Files, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, Backing>> {
-    let specs = setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file());
-    let decided: Result<Vec<_>> = specs.map(|(k, spec)| Ok((k, decide(spec, k, reports)?))).collect();
-    let decided = decided.inspect_err(|_| {
-        std::mem::take(&mut files).into_values().for_each(|file| file.discard());
-    })?;
+/// Opens, or makes, the files of a PE, before the PEs have agreed. Returns them in the order of their partitions, with the
+/// report of the PE.
+fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Vec<Option<PmemFile>>, Report) {
+    let open = |(k, spec): (usize, &PartitionSpec)| {
+        let Some(path) = &spec.file else {
+            let reason = format!("no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})", spec.id);
+            return Err(PmemError { reason, is_without_file: true });
+        };
+        let (what, layout) =
+            (setup.layout.requests()[k].what.clone(), setup.statics.partitions[k].describe_kept());
+        let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
+        PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
+    };
+    let opened: Vec<_> = persistent(setup).map(open).collect();
+    let state = |file: &Result<PmemFile, PmemError>| match file {
+        Ok(file) => Ok(file.found()),
+        Err(error) => Err(error.clone()),
+    };
+    let files = opened.iter().map(state).collect();
+    // The keys of a `RandomState` are random numbers.
+    let set = RandomState::new().hash_one(pe);
+    (opened.into_iter().map(Result::ok).collect(), Report { set, files })
+}
+
+/// Restores the files of a PE to the persist that all PEs have, by the reports of all.
+fn settle(
+    files: Vec<Option<PmemFile>>,
+    setup: &Setup,
+    reports: &[Report],
+) -> Result<BTreeMap<usize, Backing>> {
+    let decide = |(at, (k, spec))| Ok((k, decide(spec, at, reports)?));
+    let decided: Vec<_> = match persistent(setup).enumerate().map(decide).collect() {
+        Ok(decided) => decided,
+        Err(error) => {
+            files.into_iter().flatten().for_each(PmemFile::discard);
+            return Err(error);
+        }
+    };
     let mut backings = BTreeMap::new();
-    for (k, decision) in decided {
-        let backing = match (decision, files.remove(&k)) {
+    for ((k, decision), file) in decided.into_iter().zip(files) {
+        let backing = match (decision, file) {
             (Ok(generation), Some(mut file)) => {
                 let settled = file.settle(generation, reports[0].set);
-                settled.map_err(|errno| MemoryError::from(Box::new(file.failed("restoring it", errno))))?;
-                Backing::File(file)
+                settled.map_err(|errno| MemoryError::from(file.failed("restoring it", errno)))?;
+                Backing::File(Box::new(file))
             }
             (Err(why), file) => {
-                file.into_iter().for_each(|file| file.discard());
+                file.into_iter().for_each(PmemFile::discard);
                 Backing::Instead(why)
             }
             (Ok(_), None) => return Err(garbled()),
@@ -120,27 +114,27 @@ fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// The persist at which a partition is in its files, or why it is in memory: the same on every PE. It is in memory if a PE has
-/// no file, no PE's file was persisted, and the policy is `Preferred`.
-fn decide(spec: &PartitionSpec, k: usize, reports: &[Report]) -> Result<std::result::Result<u64, String>> {
+/// The persist at which the partition `at`, among those that outlive the job, is in its files, or why it is in memory: the same
+/// on every PE. It is in memory if a PE has no file, no PE's file was persisted, and the policy is `Preferred`.
+fn decide(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<Result<u64, String>> {
     let (mut found, mut missing) = (Vec::new(), None);
     for (pe, report) in reports.iter().enumerate() {
-        match report.files.get(&k).ok_or_else(garbled)? {
-            FileReport::Found(file) => found.push(*file),
-            FileReport::Refused(why) => return Err(of_files(pe, why)),
-            FileReport::Missing(why) => missing = missing.or(Some((pe, why))),
+        match report.files.get(at).ok_or_else(garbled)? {
+            Ok(file) => found.push(*file),
+            Err(PmemError { reason, is_without_file: true }) => missing = missing.or(Some((pe, reason))),
+            Err(error) => return Err(of_files(pe, &error.reason)),
         }
     }
-    if let Some((pe, why)) = missing {
-        let kept = found.iter().any(|found| !found.is_new());
-        if kept || spec.traits.policy != Some(Policy::Preferred) {
-            let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
-            return Err(of_files(pe, &format!("{why}{also}")));
-        }
-        return Ok(Err(why.clone()));
+    let Some((pe, why)) = missing else {
+        let agreed = agree(&found).map_err(|(pe, why)| of_files(pe, &format!("{}: {why}", spec.title())))?;
+        return Ok(Ok(agreed));
+    };
+    let kept = found.iter().any(|found| !found.is_new());
+    if kept || spec.traits.policy != Some(Policy::Preferred) {
+        let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
+        return Err(of_files(pe, &format!("{why}{also}")));
     }
-    let agreed = agree(&found).map_err(|(pe, why)| of_files(pe, &format!("{}: {why}", spec.title())))?;
-    Ok(Ok(agreed))
+    Ok(Err(why.clone()))
 }
 
 fn of_files(pe: usize, reason: &str) -> Error {

@@ -1,18 +1,18 @@
-//! The file of one partition on one PE: persist, and what an opening repairs.
+//! The file of one partition on one PE: persist, what an opening repairs, and the agreement of the PEs on a persist.
 
+use core::fmt;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
-use super::agree::FileState;
-use super::find::{find, make, take_over};
-use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
+use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT, UNIT};
 
 /// Storage of a file, as bytes at offsets: a file system or, in tests, a disk that loses unflushed bytes.
-pub(super) trait Disk: core::fmt::Debug {
+pub(super) trait Disk: fmt::Debug {
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno>;
 
     /// Writes bytes. A crash may lose them, or any part of them, until they are flushed.
@@ -47,42 +47,90 @@ fn errno(error: std::io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
-/// Bytes compared at a time.
-const STEP: usize = 1 << 20;
-
-/// Unit of writes where two areas differ.
-const PAGE: usize = 4096;
-
 /// The file of a partition cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}: PMEM: {path} {why}")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{reason}")]
 pub struct PmemError {
-    /// The partition and its origin.
-    pub what: String,
-    /// The file.
-    pub path: String,
-    /// What is wrong, and what to do.
-    pub why: String,
+    /// The partition, the file, what is wrong, and what to do.
+    pub reason: String,
     /// Whether no file exists or can be made. Otherwise contents may be at stake.
     pub is_without_file: bool,
+}
+
+impl PmemError {
+    pub(super) fn new(what: &str, path: &Path, why: &str, is_without_file: bool) -> Self {
+        Self { reason: format!("{what}: PMEM: {} {why}", path.display()), is_without_file }
+    }
+}
+
+/// The state of the file of one PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    /// The newest persist in the file; 0: none.
+    pub generation: u64,
+    /// Whether the file also has the persist before.
+    pub has_previous: bool,
+    /// A number common to the files of one heap.
+    pub set: u64,
+}
+
+impl FileState {
+    /// Whether the file has no persist.
+    pub fn is_new(&self) -> bool {
+        self.generation == 0
+    }
+
+    /// Whether the file has a persist.
+    fn has(&self, generation: u64) -> bool {
+        generation == self.generation || self.has_previous && generation + 1 == self.generation
+    }
+}
+
+impl fmt::Display for FileState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.generation {
+            0 => f.write_str("nothing persisted yet"),
+            generation => write!(f, "persist {generation}"),
+        }
+    }
+}
+
+/// Returns the number of the newest persist that the files of all PEs have; 0: none, the heap is new.
+/// Fails if no crash leaves such files: with a PE, and why its file does not fit the others.
+/// Panics if there are no files.
+pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
+    let apart = |one: usize, other: usize, whose: &str| {
+        let there = format!("PE {one} has {}, PE {other} has {}{whose}", found[one], found[other]);
+        let remedy = "put back all of them from one copy, or name other files";
+        Err((other, format!("the files of the PEs do not belong together: {there}; {remedy}")))
+    };
+    let differs = |one: usize| found.iter().position(|file| !file.is_new() && file.set != found[one].set);
+    let used = found.iter().position(|file| !file.is_new());
+    if let Some((one, other)) = used.and_then(|one| Some((one, differs(one)?))) {
+        return apart(one, other, " of another heap");
+    }
+    let least = (0..found.len()).min_by_key(|pe| found[*pe].generation).unwrap_or_default();
+    let target = found[least].generation;
+    match found.iter().position(|file| !file.has(target)) {
+        Some(other) => apart(least.min(other), least.max(other), ""),
+        None => Ok(target),
+    }
 }
 
 /// A locked file with the memory of a partition on one PE, and with all its blocks.
 #[derive(Debug)]
 pub struct PmemFile {
-    pub(super) disk: Box<dyn Disk + Send>,
+    disk: Box<dyn Disk + Send>,
     path: PathBuf,
     what: String,
     /// Whether this job has made it.
-    made: bool,
+    pub(super) made: bool,
     /// The newest persist.
     header: Header,
     /// The persist before, if its copy is there.
     previous: Option<Header>,
-    /// The number of the set that the next persist writes.
-    set: u64,
     areas: Areas,
-    /// Whether the disk has all pages as read here: after an earlier job's failed flush, the disk may lack some.
+    /// Whether the disk has all bytes of the copies as they are read: after an earlier job's failed flush it may lack some.
     is_trusted: bool,
 }
 
@@ -97,44 +145,22 @@ pub enum Backing {
 
 /// Methods fail if the disk does.
 impl PmemFile {
-    /// Opens or makes the file at `path`. Persisted bytes do not change before [`settle`](Self::settle).
-    /// Fails if the existing file is unusable, or no file exists or can be made.
-    pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
-        let found = find(path);
-        let made = matches!(found, Ok(None));
-        let opened = found.and_then(|file| match file {
-            Some(file) => take_over(file, path, identity),
-            None => make(path, identity),
-        });
-        opened.map(|file| Self { made, ..file }).map_err(|why| {
-            // A file that exists now was made by another process.
-            let is_without_file = made && !path.exists();
-            PmemError { what: identity.what.clone(), path: path.display().to_string(), why, is_without_file }
-        })
-    }
-
-    /// A new heap on a disk whose bytes are all zero.
-    pub(super) fn build(
-        disk: Box<dyn Disk + Send>,
-        path: &Path,
-        identity: &Identity,
-        areas: Areas,
-    ) -> Result<Self, Errno> {
-        disk.write(LAYOUT, identity.layout.as_bytes())?;
-        Self::load(disk, path, identity, (Header::new(identity), None), areas)
-    }
-
-    /// Takes over a disk with these headers, and rewrites the newest header: the job that wrote it may have failed to flush.
-    /// Rewriting equal bytes damages nothing.
+    /// Takes over a disk with the headers `found`. Without headers, makes a new heap on a disk whose bytes are all zero.
+    /// Rewrites the newest header, because the job that wrote it may have failed to flush. Equal bytes damage nothing.
     pub(super) fn load(
         disk: Box<dyn Disk + Send>,
         path: &Path,
         identity: &Identity,
-        (header, previous): (Header, Option<Header>),
         areas: Areas,
+        found: Option<(Header, Option<Header>)>,
     ) -> Result<Self, Errno> {
-        let (path, what, set) = (path.into(), identity.what.clone(), header.set);
-        let file = Self { disk, path, what, made: false, header, previous, set, areas, is_trusted: false };
+        let is_trusted = found.is_none();
+        if is_trusted {
+            disk.write(LAYOUT, identity.layout.as_bytes())?;
+        }
+        let (header, previous) = found.unwrap_or_else(|| (Header::new(identity), None));
+        let (path, what) = (path.into(), identity.what.clone());
+        let file = Self { disk, path, what, made: false, header, previous, areas, is_trusted };
         file.write_header(&header.page()).map(|()| file)
     }
 
@@ -158,13 +184,15 @@ impl PmemFile {
     /// `set` is a number that is equal on all PEs, and different for each heap. No PE goes on before all
     /// PEs have returned. Fails if the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
+        let is_new = self.header.generation == 0;
         if generation < self.header.generation {
             self.revert()?;
         }
         if generation == 0 {
-            self.set = set;
+            self.header.set = set;
         }
-        self.transfer(self.areas.copy(generation), self.areas.work, true)
+        // All areas of a new file are zero.
+        if is_new { Ok(()) } else { self.transfer(self.areas.copy(generation), self.areas.work, true) }
     }
 
     /// Removes the file, if this job has made it.
@@ -177,7 +205,7 @@ impl PmemFile {
     /// Copies W to the older copy, and writes its header. If any PE fails, all PEs [`revert`](Self::revert) for good.
     /// Fails if the file cannot be written.
     pub fn persist(&mut self) -> Result<(), Errno> {
-        let next = self.header.next(self.set);
+        let next = self.header.next();
         self.previous = Some(std::mem::replace(&mut self.header, next));
         // From here on the older copy is no persist.
         self.write_header(&[0; HEADER_PAGE])?;
@@ -197,8 +225,7 @@ impl PmemFile {
 
     /// The error of a call that failed while `doing` something.
     pub fn failed(&self, doing: &str, errno: Errno) -> PmemError {
-        let (what, path) = (self.what.clone(), self.path.display().to_string());
-        PmemError { what, path, why: format!("{doing} failed: {errno}"), is_without_file: false }
+        PmemError::new(&self.what, &self.path, &format!("{doing} failed: {errno}"), false)
     }
 
     /// A descriptor, and the offset and bytes of the partition's memory in the file.
@@ -212,26 +239,16 @@ impl PmemFile {
         self.disk.flush()
     }
 
-    /// Copies area `from` to area `to`: writes all pages, or those that differ.
+    /// Copies area `from` to area `to`: writes all units, or those that differ.
     fn transfer(&self, from: u64, to: u64, all: bool) -> Result<(), Errno> {
-        let (mut source, mut target) = (vec![0; STEP], vec![0; STEP]);
-        for at in (0..self.areas.bytes).step_by(STEP) {
-            let step = STEP.min((self.areas.bytes - at) as usize);
-            self.disk.read(from + at, &mut source[..step])?;
-            if all {
-                self.disk.write(to + at, &source[..step])?;
-                continue;
+        let (mut source, mut target) = (vec![0; UNIT], vec![0; UNIT]);
+        for at in (0..self.areas.bytes).step_by(UNIT) {
+            self.disk.read(from + at, &mut source)?;
+            if !all {
+                self.disk.read(to + at, &mut target)?;
             }
-            self.disk.read(to + at, &mut target[..step])?;
-            let pages = source[..step].chunks(PAGE).zip(target[..step].chunks(PAGE));
-            let differ: Vec<bool> = pages.map(|(one, other)| one != other).collect();
-            let mut start = 0;
-            for run in differ.chunk_by(|one, other| one == other) {
-                let end = step.min(start + run.len() * PAGE);
-                if run[0] {
-                    self.disk.write(to + at + start as u64, &source[start..end])?;
-                }
-                start = end;
+            if all || source != target {
+                self.disk.write(to + at, &source)?;
             }
         }
         Ok(())

@@ -19,16 +19,13 @@ pub(super) const HEADER_PAGE: usize = 4096;
 /// Offset of the layout.
 pub(super) const LAYOUT: u64 = 2 * HEADER_PAGE as u64;
 
-/// Areas are multiples of the largest base page of any machine.
-const UNIT: u64 = 64 << 10;
+/// Areas are multiples of this, the largest base page of any machine.
+pub(super) const UNIT: usize = 64 << 10;
 
 /// Marks a header of this format, in this byte order.
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem4");
 
-/// Most bytes of a layout: bounds the memory that opening a damaged file may allocate.
-pub(super) const MAX_LAYOUT: u64 = 16 << 20;
-
-/// Bound of persist numbers: no job reaches it, and one more does not overflow.
+/// Upper limit on the numbers of persists, so that the next number does not overflow.
 const MOST: u64 = 1 << 62;
 
 /// Properties of the file of a PE's partition.
@@ -47,7 +44,7 @@ pub struct Identity {
 }
 
 /// The offsets of a file's areas, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Areas {
     /// Start of W.
     pub(super) work: u64,
@@ -56,12 +53,11 @@ pub(super) struct Areas {
 }
 
 impl Areas {
-    /// `None`: too large for a file.
-    pub(super) fn new(size: u64, layout_bytes: u64) -> Option<Self> {
-        let bytes = size.checked_next_multiple_of(UNIT)?;
-        let work = LAYOUT.checked_add(layout_bytes)?.checked_next_multiple_of(ADDRESS_ALIGN as u64)?;
-        i64::try_from(bytes.checked_mul(3)?.checked_add(work)?).ok()?;
-        Some(Self { work, bytes })
+    /// The areas of a partition. Sizes that no file has become others that no file has.
+    pub(super) fn of(identity: &Identity) -> Self {
+        let behind = LAYOUT + identity.layout.len() as u64;
+        let bytes = identity.size.min(u64::MAX / 8).next_multiple_of(UNIT as u64);
+        Self { work: behind.next_multiple_of(ADDRESS_ALIGN as u64), bytes }
     }
 
     /// Start of the copy for a persist.
@@ -83,8 +79,7 @@ pub(super) struct Header {
     pub(super) pes: u32,
     pub(super) size: u64,
     /// Bytes of the layout, and their fingerprint.
-    pub(super) layout_bytes: u64,
-    pub(super) layout_print: u64,
+    pub(super) layout: [u64; 2],
     /// Number of the persist; 0: none, and the copy is zero. From here on, headers of a file differ.
     pub(super) generation: u64,
     /// A number common to the files of one heap, from the first persist on.
@@ -99,22 +94,16 @@ unsafe impl Zeroable for Header {}
 unsafe impl Pod for Header {}
 
 impl Header {
+    /// The header of persist 0.
     pub(super) fn new(identity: &Identity) -> Self {
-        let layout = identity.layout.as_bytes();
-        Self {
-            magic: MAGIC,
-            pe: identity.pe,
-            pes: identity.pes,
-            size: identity.size,
-            layout_bytes: layout.len() as u64,
-            layout_print: fingerprint(layout.iter().copied()),
-            ..Self::zeroed()
-        }
-        .sealed()
+        let Identity { size, pe, pes, ref layout, .. } = *identity;
+        let layout = [layout.len() as u64, fingerprint(layout.bytes())];
+        Self { magic: MAGIC, pe, pes, size, layout, ..Self::zeroed() }.sealed()
     }
 
-    pub(super) fn next(self, set: u64) -> Self {
-        Self { generation: self.generation + 1, set, ..self }.sealed()
+    /// The header of the next persist.
+    pub(super) fn next(self) -> Self {
+        Self { generation: self.generation + 1, ..self }.sealed()
     }
 
     fn sealed(self) -> Self {
@@ -125,13 +114,14 @@ impl Header {
         fingerprint(bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, sum)].iter().copied())
     }
 
+    /// Offset of the header's page.
     pub(super) fn offset(&self) -> u64 {
         self.generation % 2 * HEADER_PAGE as u64
     }
 
-    pub(super) fn page(&self) -> Vec<u8> {
-        let mut page = bytemuck::bytes_of(self).to_vec();
-        page.resize(HEADER_PAGE, 0);
+    pub(super) fn page(&self) -> [u8; HEADER_PAGE] {
+        let mut page = [0; HEADER_PAGE];
+        page[..size_of::<Self>()].copy_from_slice(bytemuck::bytes_of(self));
         page
     }
 
@@ -142,40 +132,12 @@ impl Header {
         (is_whole && header.generation < MOST).then_some(header)
     }
 
-    /// Whether a crash can leave this page, which has no whole header, in the same file. Each byte that all headers share
-    /// must then be equal or 0, and the bytes behind the header 0.
+    /// Whether a crash can leave this page, which has no whole header, in the file of this header. Each byte that all headers
+    /// of a file share must be equal or 0, and the bytes behind the header 0.
     pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
         let (header, behind) = page.split_at(size_of::<Self>());
         let common = &bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, generation)];
         let mut pairs = header.iter().zip(common);
         pairs.all(|(found, own)| found == own || *found == 0) && behind.iter().all(|byte| *byte == 0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changed_headers_are_not_read_and_torn_ones_are_told_from_damaged_ones() {
-        let identity =
-            Identity { what: String::new(), size: 1000, pe: 2, pes: 4, layout: "layout".to_owned() };
-        let before = Header::new(&identity).next(0x1234_5678_9abc_def0);
-        let header = before.next(before.set);
-        let (before, page) = (before.page(), header.page());
-        assert_eq!(Header::read(&page), Some(header));
-        assert_eq!(Header::read(&[0; HEADER_PAGE]), None);
-        for at in 0..=size_of::<Header>() {
-            for torn in
-                [[&page[..at], &before[at..]].concat(), [&page[..at], &[0; HEADER_PAGE][at..]].concat()]
-            {
-                assert!(header.may_have_torn(&torn), "up to byte {at}");
-            }
-            let mut damaged = page.clone();
-            damaged[at] ^= 0x80;
-            assert!(Header::read(&damaged).is_none() || at == size_of::<Header>(), "byte {at}");
-            let varies = (core::mem::offset_of!(Header, generation)..size_of::<Header>()).contains(&at);
-            assert_eq!(header.may_have_torn(&damaged), varies, "byte {at}");
-        }
     }
 }

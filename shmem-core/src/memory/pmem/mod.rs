@@ -1,9 +1,8 @@
 //! Partitions in files: the memory of a heap that survives its job.
 //!
 //! ```text
-//! find     files on a file system: found or made, locked, checked, or refused
-//! file     the file of one PE: persist, and what an opening repairs
-//! agree    agreement on the persist that the files of all PEs can come to
+//! open     the file of one PE is found or made, locked, and checked, or refused
+//! file     persist, what an opening repairs, and the agreement of all PEs on a persist
 //! header   the format of a file: two headers, the layout, working area, two copies
 //! ```
 //!
@@ -16,7 +15,7 @@
 //! All PEs do this together. Nobody writes W meanwhile, since `persist` takes the world exclusively on every PE. From persist g:
 //!
 //! 1. Clear the header of the copy that holds g - 1; flush.
-//! 2. Write to that copy each page in which it differs from W; flush.
+//! 2. Write to that copy each unit of 64 KiB in which it differs from W; flush.
 //! 3. Write its header, with number g + 1; flush.
 //! 4. Barrier. Every PE has g and g + 1 on its disk. Then W may be written again.
 //!
@@ -33,7 +32,7 @@
 //! *The headers of all PEs.* No PE passes barrier 4 before all have g + 1. So the newest header of each file is either that of g,
 //! with a whole copy, or that of g + 1, with two whole copies. All PEs go to the smallest of these numbers ([`agree`]). PEs with a
 //! newer persist clear its header. Then each PE writes W from its copy. Other states cannot come from a crash (a file was put back
-//! from a backup, or belongs to another job): refused. Persist 0 stands for zero bytes, which the first copy of a new file has.
+//! from a backup, or belongs to another job): refused. Persist 0 stands for zero bytes, which all areas of a new file have.
 //!
 //! *An opening may crash as well.* It clears only headers newer than the agreed persist, so the next opening agrees on
 //! it, too. No PE goes on before all PEs have finished.
@@ -44,7 +43,8 @@
 //!
 //! *Disk errors.* If persist fails on any PE, all PEs clear the header of g + 1, and persist returns the error. The
 //! partition cannot be persisted again in this job. If clearing fails as well, the job ends. A failed flush leaves pages in the
-//! cache that the disk lacks; a later flush skips such pages. So the first persist of a job writes all pages.
+//! cache that the disk lacks; a later flush skips such pages. So the first persist of a job writes
+//! the whole copy, unless the file is new.
 //!
 //! *Damage other than by a crash* may hit the newest header: then the persist before it would pass for the last one.
 //! So headers are compared. In the fields that all headers of a file share, a torn header has the same bytes or zeroes. Any other
@@ -56,13 +56,11 @@
 //! has mode 0600, and belongs to the user of the job; its blocks are allocated at the start. If a process of the
 //! same user truncates it, or a medium fails to read, a PE that accesses that part is killed (SIGBUS).
 
-mod agree;
 mod file;
-mod find;
 mod header;
+mod open;
 
-pub use agree::{FileState, agree};
-pub use file::{Backing, PmemError, PmemFile};
+pub use file::{Backing, FileState, PmemError, PmemFile, agree};
 pub use header::Identity;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Real files of two PEs: what is made, what is refused, what is put right. Files that somebody has changed, cut, mixed up or
-//! put back are refused, or give a persist; an opening takes neither for ever nor as much memory as a file asks for.
+//! Real files of two PEs: what is made, refused and repaired. Files that somebody has changed, truncated, exchanged or
+//! put back are refused, or give a persist.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
+use crate::fingerprint::fingerprint;
 use crate::fixture::{Tree, assert_says};
-use crate::memory::pmem::file::Disk;
-use crate::memory::pmem::header::{Areas, HEADER_PAGE};
-use crate::memory::pmem::{Identity, PmemFile, agree};
+use crate::memory::pmem::file::{Disk, FileState, agree};
+use crate::memory::pmem::header::{Areas, HEADER_PAGE, Header, UNIT};
+use crate::memory::pmem::{Identity, PmemFile};
 
-const SIZE: u64 = 64 << 10;
+const SIZE: u64 = UNIT as u64;
 const PES: usize = 2;
 
 fn identity(pe: usize) -> Identity {
@@ -22,7 +23,7 @@ fn identity(pe: usize) -> Identity {
 }
 
 fn areas() -> Areas {
-    Areas::new(SIZE, identity(0).layout.len() as u64).unwrap()
+    Areas::of(&identity(0))
 }
 
 /// What every byte of a PE is in a persist; 0: before the first.
@@ -80,8 +81,8 @@ impl Heap {
 
     /// The byte that fills the working area of a PE, if one does.
     fn filled(&self, pe: usize) -> Option<u8> {
-        let bytes = self.read(pe);
-        let work = &bytes[areas().work as usize..][..areas().bytes as usize];
+        let mut work = vec![0; areas().bytes as usize];
+        Disk::read(&self.raw(pe), areas().work, &mut work).unwrap();
         work.iter().all(|byte| *byte == work[0]).then_some(work[0])
     }
 }
@@ -108,9 +109,6 @@ fn a_file_has_its_blocks_and_is_the_users_own_and_one_jobs() {
     assert!(heap.path(0).exists(), "what is not new is not removed");
 }
 
-/// Bytes at an offset of a file.
-type Write<'b> = (u64, &'b [u8]);
-
 #[test]
 fn what_another_program_made_or_is_damaged_is_refused() {
     let heap = Heap(Tree::new());
@@ -123,21 +121,16 @@ fn what_another_program_made_or_is_damaged_is_refused() {
         refused(&path, &other, &format!("it has ``grid` at 0x40` where this program has `{asked}`"));
     }
     let whole = heap.read(0);
-    // In a header and behind it; the mark that each begins with.
-    let (behind, mark) = ([9; 100], [9; 8]);
     let foreign = "holds something else than a partition";
-    let header = "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist 1";
-    let before = header.replace("persist 1", "persist 0");
-    let changes: [(&str, &[Write<'_>]); 5] = [
-        ("is damaged: its description of the layout", &[(2 * slot, &[0; 10])]),
-        (header, &[(60, &behind)]),
-        (&before, &[(slot + 60, &behind)]),
-        (foreign, &[(60, &behind), (slot + 40, &behind)]),
-        (foreign, &[(0, &mark), (slot, &mark)]),
-    ];
-    for (why, changes) in changes {
-        changes.iter().for_each(|(at, bytes)| Disk::write(&heap.raw(0), *at, bytes).unwrap());
-        refused(&path, &identity(0), why);
+    let header = "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist";
+    for (why, changed) in [
+        (format!("{header} 1"), &[60][..]),
+        (format!("{header} 0"), &[slot + 60]),
+        (foreign.to_owned(), &[60, slot + 40]),
+        (foreign.to_owned(), &[0, slot]),
+    ] {
+        changed.iter().for_each(|at| Disk::write(&heap.raw(0), *at, &[9; 100]).unwrap());
+        refused(&path, &identity(0), &why);
         heap.write(0, &whole);
     }
     assert_eq!(heap.open().unwrap().0, 1, "and nothing was lost");
@@ -166,7 +159,7 @@ fn links_of_other_users_are_refused() {
     refused(&path, &identity(0), "belongs to user 65534");
 }
 
-/// Nothing happens at what is not a file: a pipe that was opened would wait for its other end.
+/// A pipe that was opened would wait for its other end.
 #[test]
 fn what_is_no_file_is_refused() {
     use rustix::fs::{CWD, FileType, Mode};
@@ -187,31 +180,87 @@ fn what_is_no_file_is_refused() {
     assert!(!huge.exists(), "what could not be made is not there");
 }
 
+/// A row that a crash cannot leave is refused.
+#[test]
+fn only_files_that_a_crash_leaves_agree() {
+    let found = |generation, has_previous| FileState { generation, has_previous, set: 5 };
+    for (files, agreed) in [
+        ([found(0, false), found(0, false)], Some(0)),
+        ([found(0, false), found(1, true)], Some(0)),
+        ([found(2, true), found(3, true)], Some(2)),
+        ([found(3, false), found(3, true)], Some(3)),
+        ([found(0, false), found(1, false)], None),
+        ([found(0, false), found(2, true)], None),
+        ([found(1, true), found(3, true)], None),
+        ([found(1, true), found(2, false)], None),
+        ([found(4, true), found(2, true)], None),
+    ] {
+        assert_eq!(agree(&files).ok(), agreed, "{files:?}");
+        assert_eq!(agree(&[files[1], files[0]]).ok(), agreed, "{files:?}");
+    }
+    let (pe, error) = agree(&[found(3, true), FileState { set: 6, ..found(3, true) }]).unwrap_err();
+    assert_eq!(pe, 1);
+    assert_says(error, &["PE 0 has persist 3, PE 1 has persist 3 of another heap; put back"]);
+}
+
 #[derive(Clone, Debug)]
 enum Change {
     /// A byte of the headers or of the layout.
-    Byte(usize, u8),
+    Byte(u64, u8),
     Length(u64),
-    /// As it was after a persist.
-    Back(usize),
-    /// The file of the other PE, of some time.
-    Other(usize),
+    /// The file of a PE after a persist.
+    Back(usize, usize),
     Junk(Vec<u8>),
     Gone,
+    /// Size, bytes of the layout and persist in a header whose checksum is right.
+    Forged([u64; 3]),
 }
 
 fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
-    let headers = prop_oneof![0..64_usize, 4096..4160_usize, 8192..8240_usize];
-    let ends = prop_oneof![0..20_000_u64, (2 << 20) - 3..(2 << 20) + 200_000_u64];
+    let headers = prop_oneof![0..64_u64, 4096..4160_u64, 8192..8240_u64];
+    let lengths = prop_oneof![0..20_000_u64, (2 << 20) - 3..(2 << 20) + 200_000_u64, 0..1_u64 << 42];
+    let number = || prop_oneof![0..5_u64, Just(34), Just(SIZE), any::<u64>(), Just(u64::MAX)];
     let change = prop_oneof![
         4 => (headers, 1..=u8::MAX).prop_map(|(at, bits)| Change::Byte(at, bits)),
-        2 => ends.prop_map(Change::Length),
-        3 => (0..3_usize).prop_map(Change::Back),
-        1 => (0..3_usize).prop_map(Change::Other),
+        2 => lengths.prop_map(Change::Length),
+        4 => (0..3_usize, 0..PES).prop_map(|(time, pe)| Change::Back(time, pe)),
         1 => prop::collection::vec(any::<u8>(), 0..9000).prop_map(Change::Junk),
         1 => Just(Change::Gone),
+        2 => [number(), number(), number()].prop_map(Change::Forged),
     ];
     prop::collection::vec((0..PES, change), 1..5)
+}
+
+/// Changes a file. `false`: its areas may then hold anything, because only headers have a checksum.
+fn change(heap: &Heap, pe: usize, change: Change, history: &[[Vec<u8>; PES]]) -> bool {
+    let file =
+        || File::options().read(true).write(true).create(true).truncate(false).open(heap.path(pe)).unwrap();
+    match change {
+        Change::Byte(at, bits) => {
+            let mut byte = [0];
+            if Disk::read(&file(), at, &mut byte).is_ok() {
+                Disk::write(&file(), at, &[byte[0] ^ bits]).unwrap();
+            }
+        }
+        // Holes, which take no blocks.
+        Change::Length(length) => {
+            file().set_len(length).unwrap();
+            return length >= areas().end();
+        }
+        Change::Back(time, other) => heap.write(pe, &history[time][other]),
+        Change::Junk(junk) => heap.write(pe, &junk),
+        Change::Gone => _ = std::fs::remove_file(heap.path(pe)),
+        Change::Forged([size, layout, generation]) => {
+            let mut words: [u64; 8] = bytemuck::cast(Header::new(&identity(pe)));
+            (words[2], words[3], words[5]) = (size, layout, generation);
+            words[7] = fingerprint(bytemuck::cast_slice(&words[..7]).iter().copied());
+            for slot in 0..2 {
+                Disk::write(&file(), slot * HEADER_PAGE as u64, bytemuck::cast_slice(&words)).unwrap();
+            }
+            return false;
+        }
+    }
+    true
 }
 
 #[test]
@@ -228,76 +277,32 @@ fn what_somebody_has_changed_is_refused_or_what_a_persist_has_kept() {
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let opened = std::cell::Cell::new(0);
     let ran = runner.run(&changes(), |changes| {
-        (0..PES).for_each(|pe| heap.write(pe, &history[history.len() - 1][pe]));
-        // Headers carry a checksum, areas do not: what was cut off is gone, whatever length the file has later.
-        let mut cut = [false; PES];
-        for (pe, change) in changes {
-            let mut bytes = std::fs::read(heap.path(pe)).unwrap_or_default();
-            match change {
-                Change::Byte(at, bits) => {
-                    bytes.get_mut(at).into_iter().for_each(|byte| *byte ^= bits);
-                    heap.write(pe, &bytes);
-                }
-                Change::Length(length) => {
-                    bytes.resize(length as usize, 0);
-                    heap.write(pe, &bytes);
-                    cut[pe] |= length < areas().end();
-                }
-                Change::Back(time) => {
-                    heap.write(pe, &history[time][pe]);
-                    cut[pe] = false;
-                }
-                Change::Other(time) => heap.write(pe, &history[time][1 - pe]),
-                Change::Junk(junk) => heap.write(pe, &junk),
-                Change::Gone => _ = std::fs::remove_file(heap.path(pe)),
-            }
+        (0..PES).for_each(|pe| heap.write(pe, &history[2][pe]));
+        let mut is_whole = [true; PES];
+        for (pe, what) in changes {
+            let is_back = matches!(what, Change::Back(..));
+            is_whole[pe] = change(&heap, pe, what, &history) && (is_whole[pe] || is_back);
         }
-        let persist = match heap.open() {
-            Ok((persist, _)) => persist,
-            Err(why) => {
-                assert!(why.contains("heap.") || why.contains("do not belong together"), "{why}");
-                return Ok(());
+        match heap.open() {
+            Ok((persist, mut files)) => {
+                opened.set(opened.get() + 1);
+                for pe in (0..PES).filter(|pe| is_whole[*pe]) {
+                    prop_assert_eq!(
+                        heap.filled(pe),
+                        Some(value(pe, persist)),
+                        "PE {} in persist {}",
+                        pe,
+                        persist
+                    );
+                }
+                files.iter_mut().for_each(|file| file.persist().unwrap());
             }
-        };
-        opened.set(opened.get() + 1);
-        for pe in (0..PES).filter(|pe| !cut[*pe]) {
-            prop_assert_eq!(heap.filled(pe), Some(value(pe, persist)), "PE {} in persist {}", pe, persist);
+            Err(why) => {
+                prop_assert!(why.contains("heap.") || why.contains("do not belong together"), "{why}")
+            }
         }
         Ok(())
     });
     ran.unwrap();
     assert!(cases < 128 || opened.get() > 5, "some changes are harmless: {opened:?} of {cases}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
-    /// Whoever knows the checksum can write any header.
-    #[test]
-    fn a_header_may_say_anything(
-        generation in prop_oneof![0..5_u64, any::<u64>(), Just(u64::MAX)],
-        size in prop_oneof![Just(SIZE), any::<u64>()],
-        layout in prop_oneof![Just(34_u64), any::<u64>(), 0..1_u64 << 41],
-        length in prop_oneof![Just(areas().end()), 0..1_u64 << 42],
-    ) {
-        let heap = Heap(Tree::new());
-        drop(heap.open().unwrap());
-        for pe in 0..PES {
-            let mut page = heap.read(pe)[..HEADER_PAGE].to_vec();
-            for (at, word) in [(2, size), (3, layout), (5, generation)] {
-                page[at * 8..at * 8 + 8].copy_from_slice(&word.to_ne_bytes());
-            }
-            let sum = crate::hash::fingerprint(page[..56].iter().copied());
-            page[56..64].copy_from_slice(&sum.to_ne_bytes());
-            let file = heap.raw(pe);
-            for slot in 0..2 {
-                Disk::write(&file, slot * HEADER_PAGE as u64, &page).unwrap();
-            }
-            // Of holes, which cost nothing.
-            _ = file.set_len(length);
-        }
-        if let Ok((_, mut files)) = heap.open() {
-            files.iter_mut().for_each(|file| file.persist().unwrap());
-        }
-    }
 }

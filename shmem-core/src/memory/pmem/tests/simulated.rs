@@ -1,7 +1,6 @@
-//! Jobs that crash anywhere, on disks that lose anything that was not flushed: the next opening gives
+//! Jobs that crash anywhere, on disks that lose any part of what was not flushed: the next opening gives
 //! exactly the last persist, on all PEs.
 
-use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,30 +10,32 @@ use proptest::prelude::*;
 use rustix::io::Errno;
 
 use crate::exclusion::Mutex;
-use crate::memory::pmem::agree::agree;
-use crate::memory::pmem::file::{Disk, PmemFile};
-use crate::memory::pmem::find::{FOREIGN, headers};
-use crate::memory::pmem::header::{Areas, Identity, LAYOUT};
+use crate::memory::pmem::file::{Disk, PmemFile, agree};
+use crate::memory::pmem::header::{Areas, Identity, LAYOUT, UNIT};
+use crate::memory::pmem::open::{FOREIGN, headers};
 
-const AREAS: Areas = Areas { work: LAYOUT + 4096, bytes: 2 * 4096 };
+/// Units of an area.
+const UNITS: usize = 2;
 
-/// Operations of a persist, at most.
+const AREAS: Areas = Areas { work: LAYOUT + 4096, bytes: (UNITS * UNIT) as u64 };
+
+/// Upper limit on the operations of a persist.
 const OPERATIONS: usize = 8;
 
-/// The PEs of a job and their disks, and what must be found.
+/// The PEs of a job, and their disks.
 struct Job {
     dice: Rng,
     disks: Vec<Shared>,
     files: Vec<PmemFile>,
     /// The working areas at the last persist, by PE.
     last: Vec<Vec<u8>>,
-    /// Those of a persist under way, which may be found instead.
+    /// The working areas at a persist that a crash interrupts, which may be found instead.
     next: Option<Vec<Vec<u8>>>,
 }
 
 impl Job {
     fn new(pes: usize, seed: u64) -> Self {
-        let disk = |pe| Lossy::new(AREAS.end() as usize, seed.wrapping_mul(31) + pe as u64);
+        let disk = |pe| Lossy::new(seed.wrapping_mul(31) + pe as u64);
         let last = vec![vec![0; AREAS.bytes as usize]; pes];
         let disks = (0..pes).map(disk).collect();
         Self { dice: Rng::with_seed(seed), disks, files: Vec::new(), last, next: None }
@@ -47,28 +48,24 @@ impl Job {
 
     fn open(&mut self) -> Result<(), Errno> {
         self.files.clear();
-        let (path, pes) = (Path::new(""), self.disks.len() as u32);
+        let pes = self.disks.len() as u32;
         for (pe, disk) in (0..).zip(&self.disks) {
             disk.flush()?;
             let identity = Identity { what: String::new(), size: 1, pe, pes, layout: "layout".to_owned() };
-            let shared = Box::new(Arc::clone(disk));
-            let file = match headers(disk) {
-                Ok(found) if found.0.generation > 0 => PmemFile::load(shared, path, &identity, found, AREAS)?,
-                Err(why) if why != FOREIGN => panic!("a crash was taken for damage: {why}"),
-                // Nothing was persisted: the file is cut to nothing and made anew.
-                _ => {
-                    disk.lock().cut()?;
-                    PmemFile::build(shared, path, &identity, AREAS)?
-                }
-            };
-            self.files.push(file);
+            let found = headers(disk).inspect_err(|why| assert_eq!(why, FOREIGN, "taken for damage"));
+            let found = found.ok().filter(|(header, _)| header.generation > 0);
+            if found.is_none() {
+                disk.lock().cut()?;
+            }
+            let disk = Box::new(Arc::clone(disk));
+            self.files.push(PmemFile::load(disk, Path::new(""), &identity, AREAS, found)?);
         }
         let found: Vec<_> = self.files.iter().map(PmemFile::found).collect();
         let target = agree(&found).unwrap_or_else(|(_, error)| panic!("{error}"));
         self.each(|file| file.settle(target, 77))
     }
 
-    /// Has every PE do its part, in any order: one that dies does not keep the others from going on, up to the barrier behind.
+    /// Makes every PE do its part, in any order. A PE that dies does not stop the others before the next barrier.
     fn each(&mut self, mut part: impl FnMut(&mut PmemFile) -> Result<(), Errno>) -> Result<(), Errno> {
         let first = self.dice.usize(..self.files.len());
         self.files.rotate_left(first);
@@ -80,13 +77,12 @@ impl Job {
         result
     }
 
+    /// Fills some units with one of few values, so that a unit often has the value that it had before.
     fn scribble(&mut self) {
-        for _ in 0..self.dice.usize(1..7) {
-            let start = self.dice.usize(..AREAS.bytes as usize - 1);
-            let bytes = self.dice.usize(1..=(AREAS.bytes as usize - start).min(3000));
-            let value = self.dice.u8(..);
-            let disk = &self.disks[self.dice.usize(..self.disks.len())];
-            disk.lock().store(AREAS.work + start as u64, &vec![value; bytes]);
+        for (disk, unit) in self.disks.iter().flat_map(|disk| (0..UNITS).map(move |unit| (disk, unit))) {
+            if self.dice.bool() {
+                disk.lock().store(AREAS.work as usize + unit * UNIT, &[self.dice.u8(..3); UNIT]);
+            }
         }
     }
 
@@ -97,14 +93,14 @@ impl Job {
         Ok(())
     }
 
-    /// Each PE dies after any number of operations.
+    /// Kills each PE after any number of operations.
     fn doom(&mut self) {
         for disk in &self.disks {
             disk.lock().left = Some(self.dice.usize(..OPERATIONS));
         }
     }
 
-    /// The next job: after the death of processes, or of machines, and possibly of jobs that open.
+    /// Starts the next job, after processes or machines died, and perhaps jobs that were opening files.
     fn recover(&mut self) {
         loop {
             for disk in &self.disks {
@@ -127,44 +123,26 @@ impl Job {
         self.last = kept;
     }
 
-    /// A flush of one PE fails: the persist is an error, and all goes on without; unless the job dies while it takes it back.
+    /// Persists while a flush of one PE fails. Then the job dies at once, dies while it takes the persist back, or goes on.
     fn fail(&mut self) {
         let pe = self.dice.usize(..self.disks.len());
         self.disks[pe].lock().fault = Some(self.dice.usize(..3));
-        assert_eq!(self.each(PmemFile::persist), Err(Errno::IO));
-        if self.dice.bool() {
-            self.next = Some(self.work());
-            self.doom();
-            _ = self.each(PmemFile::revert);
-        } else {
-            self.each(PmemFile::revert).unwrap();
-            self.scribble();
-            // The system writes pages on its own, and fails.
-            self.disks[pe].lock().fault = Some(0);
-            assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
-        }
-    }
-}
-
-fn play(pes: usize, seed: u64) {
-    let mut job = Job::new(pes, seed);
-    job.recover();
-    for _ in 0..12 {
-        job.scribble();
-        match job.dice.u8(..8) {
-            0 => continue,
-            1 | 2 => {
-                job.persist().unwrap();
-                continue;
+        assert_eq!(self.persist(), Err(Errno::IO));
+        match self.dice.u8(..3) {
+            0 => {}
+            1 => {
+                self.doom();
+                _ = self.each(PmemFile::revert);
             }
-            3 => {
-                job.doom();
-                _ = job.persist();
+            _ => {
+                self.each(PmemFile::revert).unwrap();
+                self.next = None;
+                self.scribble();
+                // The system writes pages on its own, and fails.
+                self.disks[pe].lock().fault = Some(0);
+                assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
             }
-            4 => {}
-            _ => job.fail(),
         }
-        job.recover();
     }
 }
 
@@ -178,119 +156,27 @@ proptest! {
 
     #[test]
     fn any_crash_leaves_the_last_persist(seed: u64, pes in 1..5_usize) {
-        play(pes, seed);
-    }
-}
-
-/// Every step of two PEs, on disks that lose as much as they can or nothing.
-#[test]
-fn every_step_of_a_persist_may_be_the_last() {
-    for step in (0..OPERATIONS * OPERATIONS).step_by(if cfg!(miri) { 37 } else { 1 }) {
-        for lost in [false, true] {
-            let mut job = Job::new(2, step as u64);
-            job.open().unwrap();
+        let mut job = Job::new(pes, seed);
+        job.recover();
+        for _ in 0..12 {
             job.scribble();
-            job.persist().unwrap();
-            job.scribble();
-            job.disks[0].lock().left = Some(step % OPERATIONS);
-            job.disks[1].lock().left = Some(step / OPERATIONS);
-            _ = job.persist();
-            job.disks.iter().filter(|_| lost).for_each(|disk| disk.lock().lose());
+            match job.dice.u8(..8) {
+                0 => continue,
+                1 | 2 => {
+                    job.persist().unwrap();
+                    continue;
+                }
+                3 | 4 => {
+                    job.doom();
+                    _ = job.persist();
+                }
+                5 => {}
+                _ => job.fail(),
+            }
             job.recover();
         }
     }
 }
-
-/// Runs a test on new files of `pes` PEs, with several seeds.
-fn with_seeds(pes: usize, test: impl Fn(&mut Job)) {
-    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
-        let mut job = Job::new(pes, seed);
-        job.open().unwrap();
-        test(&mut job);
-    }
-}
-
-fn fill(job: &Job, value: u8) {
-    job.disks.iter().for_each(|disk| disk.lock().store(AREAS.work, &[value; AREAS.bytes as usize]));
-}
-
-/// A flush of copied pages fails, and the system takes them for written: the next job writes them again, though they are read as
-/// what it writes.
-#[test]
-fn pages_that_the_disk_lacks_are_written_again() {
-    with_seeds(1, |job| {
-        fill(job, 1);
-        job.persist().unwrap();
-        fill(job, 2);
-        job.disks[0].lock().fault = Some(1);
-        assert_eq!(job.each(PmemFile::persist), Err(Errno::IO));
-        job.disks[0].lock().revive();
-        job.open().unwrap();
-        fill(job, 2);
-        job.persist().unwrap();
-        job.disks[0].lock().lose();
-        job.recover();
-    });
-}
-
-/// A header that is seen and that the disk lacks is not what others act upon: they would clear the copy that it needs.
-#[test]
-fn a_header_that_the_disk_lacks_is_written_again() {
-    with_seeds(2, |job| {
-        job.scribble();
-        job.persist().unwrap();
-        job.scribble();
-        job.next = Some(job.work());
-        job.disks[0].lock().fault = Some(2);
-        assert_eq!(job.each(PmemFile::persist), Err(Errno::IO));
-        job.disks[0].lock().revive();
-        job.open().unwrap();
-        // Both have found the second persist. PE 1 does a third one, and PE 0 dies.
-        job.last = job.next.take().unwrap();
-        assert!(job.work() == job.last);
-        job.scribble();
-        job.disks[0].lock().left = Some(0);
-        assert_eq!(job.each(PmemFile::persist), Err(Errno::NXIO));
-        job.disks.iter().for_each(|disk| disk.lock().lose());
-        job.recover();
-    });
-}
-
-/// A file that is removed while the second persist is under way takes all back to nothing, or the others are refused: also
-/// that whose copy of nothing is written over.
-#[test]
-fn a_file_that_is_gone_takes_all_back() {
-    with_seeds(2, |job| {
-        fill(job, 1);
-        job.each(PmemFile::persist).unwrap();
-        job.disks[1].lock().cut().unwrap();
-        job.recover();
-        fill(job, 2);
-        job.persist().unwrap();
-        fill(job, 3);
-        // Cleared, and partly written.
-        job.disks[0].lock().left = Some(3);
-        _ = job.each(PmemFile::persist);
-        job.disks.iter().for_each(|disk| disk.lock().revive());
-        job.disks[1].lock().cut().unwrap();
-        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.open()));
-        assert!(refused.is_err(), "PE 0 has persist 1 alone");
-    });
-}
-
-/// A header of a persist that was taken back is next to the newest one, and is not found when the file is made anew.
-#[test]
-fn what_was_taken_back_is_never_found() {
-    with_seeds(2, |job| {
-        job.scribble();
-        job.each(PmemFile::persist).unwrap();
-        job.each(PmemFile::revert).unwrap();
-        (0..2).for_each(|_| job.recover());
-    });
-}
-
-/// Bytes that are written whole or not at all: fewer than of any disk, so that headers tear.
-const SECTOR: usize = 64;
 
 /// A disk that may lose what was not flushed.
 #[derive(Debug)]
@@ -299,11 +185,11 @@ struct Lossy {
     seen: Vec<u8>,
     /// The bytes that are on the medium for certain.
     kept: Vec<u8>,
-    /// Sectors that were written since the last flush: all that they held meanwhile.
-    written: BTreeMap<usize, Vec<Vec<u8>>>,
-    /// Operations that are still carried out: then the process is dead. `None`: all.
+    /// Writes since the last flush: offset and bytes.
+    written: Vec<(usize, Vec<u8>)>,
+    /// Operations that the process still carries out before it dies. `None`: all.
     left: Option<usize>,
-    /// Which of the next flushes fails.
+    /// Number of flushes before one that fails.
     fault: Option<usize>,
     dice: Rng,
 }
@@ -311,30 +197,37 @@ struct Lossy {
 type Shared = Arc<Mutex<Lossy>>;
 
 impl Lossy {
-    fn new(bytes: usize, seed: u64) -> Shared {
-        let (seen, kept, written) = (vec![0; bytes], vec![0; bytes], BTreeMap::new());
-        let dice = Rng::with_seed(seed);
-        Arc::new(Mutex::new(Self { seen, kept, written, left: None, fault: None, dice }))
+    fn new(seed: u64) -> Shared {
+        let (zero, written, dice) = (vec![0; AREAS.end() as usize], Vec::new(), Rng::with_seed(seed));
+        Arc::new(Mutex::new(Self { seen: zero.clone(), kept: zero, written, left: None, fault: None, dice }))
     }
 
-    /// Another process goes on with it.
+    /// Another process continues with the disk.
     fn revive(&mut self) {
         (self.left, self.fault) = (None, None);
     }
 
-    /// The machine dies: of each sector that was not flushed, any version since may be left.
+    /// The machine dies.
     fn lose(&mut self) {
-        for (sector, versions) in std::mem::take(&mut self.written) {
-            let chosen = self.dice.usize(..=versions.len());
-            if let Some(version) = chosen.checked_sub(1).map(|chosen| &versions[chosen]) {
-                self.kept[sector * SECTOR..][..SECTOR].copy_from_slice(version);
-            }
-        }
+        self.keep_some();
         self.seen.copy_from_slice(&self.kept);
     }
 
-    /// The file is cut to nothing, and is as long as before: a file system loses that as a whole, with all that comes
-    /// behind, or keeps it. The old contents are never seen again.
+    /// Stores any part of each write on the medium.
+    fn keep_some(&mut self) {
+        for (at, bytes) in std::mem::take(&mut self.written) {
+            let mut ends = [0, bytes.len()].map(|end| match self.dice.bool() {
+                true => end,
+                false => self.dice.usize(..=bytes.len()),
+            });
+            ends.sort_unstable();
+            let [start, end] = ends;
+            self.kept[at + start..at + end].copy_from_slice(&bytes[start..end]);
+        }
+    }
+
+    /// Empties the file, which is as long as before. File systems lose that as a whole, with all later writes, or keep it: the
+    /// old contents are never seen again.
     fn cut(&mut self) -> Result<(), Errno> {
         self.step()?;
         self.seen.fill(0);
@@ -344,12 +237,9 @@ impl Lossy {
     }
 
     /// Writes as a mapping does.
-    fn store(&mut self, at: u64, bytes: &[u8]) {
-        let (start, end) = (at as usize, at as usize + bytes.len());
-        self.seen[start..end].copy_from_slice(bytes);
-        for sector in start / SECTOR..end.div_ceil(SECTOR) {
-            self.written.entry(sector).or_default().push(self.seen[sector * SECTOR..][..SECTOR].to_vec());
-        }
+    fn store(&mut self, at: usize, bytes: &[u8]) {
+        self.seen[at..at + bytes.len()].copy_from_slice(bytes);
+        self.written.push((at, bytes.to_vec()));
     }
 
     fn step(&mut self) -> Result<(), Errno> {
@@ -366,9 +256,9 @@ impl Disk for Shared {
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno> {
-        let mut disk = self.lock();
+        let disk = &mut *self.lock();
         disk.step()?;
-        disk.store(at, bytes);
+        disk.store(at as usize, bytes);
         Ok(())
     }
 
@@ -377,14 +267,15 @@ impl Disk for Shared {
         disk.step()?;
         let fails = disk.fault == Some(0);
         disk.fault = disk.fault.and_then(|number| number.checked_sub(1));
-        for (sector, _) in std::mem::take(&mut disk.written) {
-            // A flush that fails keeps any part, and leaves the rest as if it were kept.
-            if !fails || disk.dice.bool() {
-                let sector = sector * SECTOR..(sector + 1) * SECTOR;
-                disk.kept[sector.clone()].copy_from_slice(&disk.seen[sector]);
-            }
+        if fails {
+            // What the medium lacks is read as if it were there, and no later flush writes it.
+            disk.keep_some();
+            return Err(Errno::IO);
         }
-        if fails { Err(Errno::IO) } else { Ok(()) }
+        for (at, bytes) in std::mem::take(&mut disk.written) {
+            disk.kept[at..at + bytes.len()].copy_from_slice(&bytes);
+        }
+        Ok(())
     }
 
     fn descriptor(&self) -> Result<OwnedFd, Errno> {

@@ -1,4 +1,4 @@
-//! Files on a file system: found or made, locked, and checked.
+//! Opening the file of a partition: it is found or made, locked, and checked, or refused.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
@@ -9,22 +9,44 @@ use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::file::{Disk, PmemFile};
-use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT, MAX_LAYOUT};
-use crate::hash::fingerprint;
+use super::file::{Disk, PmemError, PmemFile};
+use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
 use crate::memory::size::Size;
 use crate::text::first_difference;
 
 /// Longest wait for a lock: processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Upper limit on the bytes that are read of another layout, for a message.
+const MAX_LAYOUT: u64 = 1 << 20;
+
 const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
 
 pub(super) const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
      name another file, or delete it if nobody needs it";
 
+impl PmemFile {
+    /// Opens or makes the file at `path`. Persisted bytes do not change before [`settle`](Self::settle).
+    /// Fails if the existing file is unusable, or no file exists or can be made.
+    pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
+        let found = find(path);
+        let made = matches!(found, Ok(None));
+        let opened = found.and_then(|file| match file {
+            Some(file) => take_over(file, path, identity),
+            None => make(path, identity),
+        });
+        let mut file = opened.map_err(|why| {
+            // A file that exists now was made by another process.
+            let is_without_file = made && !path.exists();
+            PmemError::new(&identity.what, path, &why, is_without_file)
+        })?;
+        file.made = made;
+        Ok(file)
+    }
+}
+
 /// Opens the regular file of this user at a path, if there is one. Checks the opened file, since the path may change meanwhile.
-pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
+fn find(path: &Path) -> Result<Option<File>, String> {
     // `PATH` opens no file: opening a device may act on it.
     let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(found) => rustix::fs::fstat(&found).map(|stat| Some((found, stat))).map_err(system("fstat")),
@@ -74,7 +96,7 @@ fn owned(stat: &Stat) -> Result<(), String> {
 }
 
 /// Takes over an existing file: locks it, and checks that it belongs to this partition of this PE.
-pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
+fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     lock(&file, PATIENCE)?;
     in_place(&file)?;
     let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
@@ -85,35 +107,42 @@ pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<
     if bytes < LAYOUT {
         return Err(FOREIGN.into());
     }
-    let (header, previous) = headers(&file)?;
-    if header.generation == 0 {
+    let found = headers(&file)?;
+    if found.0.generation == 0 {
         // The file has no persist: make it anew.
         rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
         return build(file, path, identity);
     }
-    let areas = check(&file, bytes, &header, identity)?;
+    check(&file, &found.0, identity)?;
+    let areas = Areas::of(identity);
+    if bytes < areas.end() {
+        return Err(damaged(format_args!("it has {} and should have {}", Size(bytes), Size(areas.end()))));
+    }
     // A copied file may have holes in place of zero pages.
     allocate(&file, areas.end())?;
-    PmemFile::load(Box::new(file), path, identity, (header, previous), areas)
-        .map_err(system("writing the header"))
+    PmemFile::load(Box::new(file), path, identity, areas, Some(found)).map_err(system("writing the header"))
 }
 
-pub(super) fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
+fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-    let made = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR);
-    let file: File = made.map(Into::into).map_err(|errno| match errno {
-        Errno::NOENT | Errno::NOTDIR if directory.is_dir() => {
+    let file: File = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(made) => made.into(),
+        Err(Errno::EXIST) => return Err(IN_USE.into()),
+        Err(Errno::NOENT | Errno::NOTDIR) => {
+            let is_there = directory.is_dir();
             let directory = directory.display();
-            format!("cannot be made: the file system of {directory} takes no new files; name a file on ext4, xfs or tmpfs")
+            return Err(match is_there {
+                true => format!(
+                    "cannot be made: the file system of {directory} takes no new files; name a file on ext4, xfs or tmpfs"
+                ),
+                false => {
+                    format!("cannot be made: there is no directory {directory}; make it, or name another one")
+                }
+            });
         }
-        Errno::NOENT | Errno::NOTDIR => {
-            let directory = directory.display();
-            format!("cannot be made: there is no directory {directory}; make it, or name another one")
-        }
-        Errno::EXIST => IN_USE.into(),
-        errno => denied("made", "open", errno),
-    })?;
+        Err(errno) => return Err(denied("made", "open", errno)),
+    };
     let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
     let built = ready.and_then(|()| build(file, path, identity));
     if built.is_err() {
@@ -176,40 +205,38 @@ fn elsewhere(kind: u64) -> String {
 
 /// Makes a new heap in an empty file.
 fn build(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
-    let areas = Areas::new(identity.size, identity.layout.len() as u64);
-    let areas = areas.ok_or_else(|| no_room(u64::MAX, "no file can be that large"))?;
-    match getrlimit(Resource::Fsize).current {
-        Some(limit) if limit < areas.end() => {
-            let limit = format!("files may have at most {} (ulimit -f, RLIMIT_FSIZE)", Size(limit));
-            return Err(no_room(areas.end(), &limit));
-        }
-        _ => allocate(&file, areas.end())?,
-    }
-    PmemFile::build(Box::new(file), path, identity, areas).map_err(system("writing the header"))
+    let areas = Areas::of(identity);
+    allocate(&file, areas.end())?;
+    PmemFile::load(Box::new(file), path, identity, areas, None).map_err(system("writing the header"))
 }
 
 /// Allocates all blocks of the file, so that no store to a mapping has to.
 fn allocate(file: &File, bytes: u64) -> Result<(), String> {
-    let allocated =
-        rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes));
-    allocated.map_err(|errno| match (errno, rustix::fs::fstatvfs(file)) {
-        (Errno::NOSPC, Ok(stat)) => {
+    let no_room = |available: &str| {
+        let asked = Size(bytes);
+        Err(format!(
+            "cannot be made: it takes {asked} (the partition three times, so that a persist that is interrupted loses nothing), \
+             and {available}; make room, lower SIZE, or name a file elsewhere"
+        ))
+    };
+    // The kernel sends a signal to a process that exceeds this limit.
+    if let Some(limit) = getrlimit(Resource::Fsize).current.filter(|limit| *limit < bytes) {
+        return no_room(&format!("files may have at most {} (ulimit -f, RLIMIT_FSIZE)", Size(limit)));
+    }
+    let blocks = || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes);
+    match (rustix::io::retry_on_intr(blocks), rustix::fs::fstatvfs(file)) {
+        (Ok(()), _) => Ok(()),
+        (Err(Errno::NOSPC), Ok(stat)) => {
             let left = Size(stat.f_bavail.saturating_mul(stat.f_frsize));
-            no_room(bytes, &format!("the file system has {left} left"))
+            no_room(&format!("the file system has {left} left"))
         }
-        (Errno::NOSPC | Errno::DQUOT, _) => no_room(bytes, "the quota of the user has less left"),
-        (Errno::FBIG, _) => no_room(bytes, "the file system does not hold files of that size"),
-        (Errno::OPNOTSUPP, _) => elsewhere(rustix::fs::fstatfs(file).map_or(0, |stat| stat.f_type as u64)),
-        _ => system("fallocate")(errno),
-    })
-}
-
-fn no_room(asked: u64, available: &str) -> String {
-    let asked = Size(asked);
-    format!(
-        "cannot be made: it takes {asked} (the partition three times, so that a persist that is interrupted loses nothing), and \
-         {available}; make room, lower SIZE, or name a file elsewhere"
-    )
+        (Err(Errno::NOSPC | Errno::DQUOT), _) => no_room("the quota of the user has less left"),
+        (Err(Errno::FBIG), _) => no_room("the file system does not hold files of that size"),
+        (Err(Errno::OPNOTSUPP), _) => {
+            Err(elsewhere(rustix::fs::fstatfs(file).map_or(0, |stat| stat.f_type as u64)))
+        }
+        (Err(errno), _) => Err(system("fallocate")(errno)),
+    }
 }
 
 /// Damage that no crash leaves behind.
@@ -242,43 +269,32 @@ pub(super) fn headers(disk: &dyn Disk) -> Result<(Header, Option<Header>), Strin
     )))
 }
 
-/// Checks that the file fits the job.
-fn check(file: &File, bytes: u64, header: &Header, identity: &Identity) -> Result<Areas, String> {
-    let says = |what: &str, bytes| damaged(format_args!("it says that {what} {}", Size(bytes)));
-    let areas = Areas::new(header.size, header.layout_bytes);
-    let areas = areas.ok_or_else(|| says("it holds", header.size))?;
-    if bytes < areas.end() {
-        return Err(damaged(format_args!("it has {} and should have {}", Size(bytes), Size(areas.end()))));
-    }
-    if header.layout_bytes > MAX_LAYOUT.max(identity.layout.len() as u64) {
-        return Err(says("its layout has", header.layout_bytes));
-    }
-    let mut layout = vec![0; header.layout_bytes as usize];
-    file.read(LAYOUT, &mut layout).map_err(system("pread"))?;
-    if fingerprint(layout.iter().copied()) != header.layout_print {
-        return Err(damaged("its description of the layout is not what was written"));
-    }
-    let Identity { size, pe, pes, layout: asked, .. } = identity;
-    let found = String::from_utf8_lossy(&layout);
-    if (header.pe, header.pes) != (*pe, *pes) {
+/// Checks that the header fits the job.
+fn check(file: &File, header: &Header, identity: &Identity) -> Result<(), String> {
+    let asked = Header::new(identity);
+    let Header { pe, pes, size, .. } = *header;
+    if (pe, pes) != (asked.pe, asked.pes) {
         return Err(format!(
-            "is that of PE {} of {}, and this is PE {pe} of {pes}; start as many PEs as it was made by, and keep the files \
+            "is that of PE {pe} of {pes}, and this is PE {} of {}; start as many PEs as it was made by, and keep the files \
              under their names",
-            header.pe, header.pes
+            asked.pe, asked.pes
         ));
     }
-    if header.size != *size {
-        let (found, asked) = (Size(header.size), Size(*size));
+    if size != asked.size {
+        let (found, asked) = (Size(size), Size(asked.size));
         return Err(format!(
             "holds a partition of {found}, and {asked} are asked for; give SIZE={found}, or name another file"
         ));
     }
-    if found != asked.as_str() {
-        let (found, asked) = first_difference(&found, asked);
+    if header.layout != asked.layout {
+        let mut layout = vec![0; header.layout[0].min(MAX_LAYOUT) as usize];
+        file.read(LAYOUT, &mut layout).map_err(system("pread"))?;
+        let found = String::from_utf8_lossy(&layout);
+        let (found, asked) = first_difference(&found, &identity.layout);
         return Err(format!(
             "was made by a program with another layout: it has `{found}` where this program has `{asked}`; run the program \
              that made it, or name another file"
         ));
     }
-    Ok(areas)
+    Ok(())
 }
