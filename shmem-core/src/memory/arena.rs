@@ -101,9 +101,9 @@ impl Arena {
             let is_right = request.is_in_file() == backing.is_some();
             assert!(is_right, "{}: a file, or why there is none", request.what);
         }
-        self.mapping(slot, 0..self.layout.bytes(), |site| {
+        self.mapping(slot, 0..self.layout.bytes(), |area| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { provide(site, &wanted) }
+            unsafe { provide(area, &wanted) }
         })
     }
 
@@ -118,20 +118,20 @@ impl Arena {
         descriptors: &[OwnedFd],
         parts: &[FilePart],
     ) -> Result<(), MemoryError> {
-        let (area, least, named) = match later {
+        let (range, least, named) = match later {
             Some((offset, request)) => (self.later_area(offset, request), request.bytes, Vec::new()),
             None => (0..self.layout.bytes(), self.layout.bytes(), self.named()),
         };
         let refused = |reason| MemoryError::Peer { slot, reason };
-        self.mapping(slot, area, |site| {
-            let (start, end) = (site.area.start as u64, site.area.end as u64);
+        self.mapping(slot, range, |area| {
+            let (start, end) = (area.range.start as u64, area.range.end as u64);
             let ends = start + least as u64..=end;
             check_parts(parts, start, ends, descriptors.len()).map_err(refused)?;
             for (number, file) in descriptors.iter().enumerate() {
                 check_file(number, file, parts, &named).map_err(refused)?;
             }
             for part in parts {
-                let range = site.origin + part.offset as usize..site.origin + part.end() as usize;
+                let range = area.origin + part.offset as usize..area.origin + part.end() as usize;
                 // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
                 unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
                     .map_err(system("mmap", "mapping the memory of a peer"))?;
@@ -166,11 +166,11 @@ impl Arena {
         let page = self.machine.base_page() as usize;
         let whole = given.is_none() || request.bytes.is_multiple_of(page);
         assert!(whole, "{} has whole pages", request.what);
-        self.mapping(slot, self.later_area(offset, request), |site| match given {
+        self.mapping(slot, self.later_area(offset, request), |area| match given {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            Some(memfd) => unsafe { adopt(&site, request.bytes, memfd) },
+            Some(memfd) => unsafe { adopt(&area, request.bytes, memfd) },
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            None => unsafe { provide(site, &[(offset, request, None)]) },
+            None => unsafe { provide(area, &[(offset, request, None)]) },
         })
     }
 
@@ -215,25 +215,25 @@ impl Arena {
     fn mapping<R>(
         &self,
         slot: usize,
-        area: Range<usize>,
+        range: Range<usize>,
         work: impl FnOnce(SlotArea<'_>) -> Result<R, MemoryError>,
     ) -> Result<R, MemoryError> {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
         let mut mapped = self.mapped.lock();
-        let below = mapped.range((slot, 0)..(slot, area.end)).next_back();
+        let below = mapped.range((slot, 0)..(slot, range.end)).next_back();
         assert!(
-            below.is_none_or(|(_, &end)| end <= area.start),
+            below.is_none_or(|(_, &end)| end <= range.start),
             "slot {slot} has memory at {:#x} already",
-            area.start
+            range.start
         );
-        mapped.insert((slot, area.start), area.end);
+        mapped.insert((slot, range.start), range.end);
         drop(mapped);
         let origin = slot * self.stride();
-        let result = work(SlotArea { arena: self, origin, area: area.clone() });
+        let result = work(SlotArea { arena: self, origin, range: range.clone() });
         if result.is_err() {
             // SAFETY: the area was unmapped before `work`, which failed and gave out no pointer.
-            unsafe { self.reservation.clear(origin + area.start..origin + area.end) };
-            self.mapped.lock().remove(&(slot, area.start));
+            unsafe { self.reservation.clear(origin + range.start..origin + range.end) };
+            self.mapped.lock().remove(&(slot, range.start));
         }
         result
     }

@@ -55,7 +55,7 @@ pub(super) fn check_parts(
     let mut end = offset;
     for (i, part) in parts.iter().enumerate() {
         let FilePart { offset, bytes, file, at, page } = *part;
-        let wrong = |what: String| Err(format!("piece {i} of its list {what}"));
+        let wrong = |what: String| Err(format!("part {i} of its list {what}"));
         if offset != end || bytes == 0 {
             return wrong(format!("has {} at {offset:#x}, and {end:#x} follows", show_size(bytes)));
         }
@@ -74,7 +74,7 @@ pub(super) fn check_parts(
         };
     }
     if end < *ends.start() {
-        return Err(format!("its pieces end at {end:#x} and not at {:#x}", ends.start()));
+        return Err(format!("its parts end at {end:#x} and not at {:#x}", ends.start()));
     }
     Ok(())
 }
@@ -93,10 +93,10 @@ pub(super) fn check_file(
     let (size, page) = checked.map_err(|what| format!("file {number} {what}"))?;
     for part in parts() {
         let (has, says) = match part.at + part.bytes {
-            end if end > size => (show_size(size), format!("pieces up to {}", show_size(end))),
+            end if end > size => (show_size(size), format!("parts up to {}", show_size(end))),
             _ if part.page != page => {
                 let has = format!("pages of {}", show_size(page));
-                (has, format!("pieces with pages of {}", show_size(part.page)))
+                (has, format!("parts with pages of {}", show_size(part.page)))
             }
             _ => continue,
         };

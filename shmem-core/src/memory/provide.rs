@@ -37,11 +37,11 @@ pub struct OwnMemory {
     pub grants: Vec<Grant>,
 }
 
-/// The area `area` of the slot that starts at `origin` in the reservation.
+/// The area `range` of the slot that starts at `origin` in the reservation.
 pub(super) struct SlotArea<'a> {
     pub(super) arena: &'a Arena,
     pub(super) origin: usize,
-    pub(super) area: Range<usize>,
+    pub(super) range: Range<usize>,
 }
 
 /// A file that holds a part of an area.
@@ -54,7 +54,7 @@ struct AreaFile {
 }
 
 struct Provider<'a> {
-    site: SlotArea<'a>,
+    area: SlotArea<'a>,
     /// The first file has base pages, and the area's length. The others are mapped over it.
     files: Vec<AreaFile>,
     /// Parts of the other files, in the order of their offsets.
@@ -67,21 +67,21 @@ struct Provider<'a> {
 ///
 /// Nothing refers to the area's present mappings, and nobody else maps there.
 pub(super) unsafe fn provide(
-    site: SlotArea<'_>,
+    area: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&Backing>)],
 ) -> Result<OwnMemory, MemoryError> {
     let base = map::memfd(None).map_err(no_memfd)?;
-    map::resize(&base, site.area.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
+    map::resize(&base, area.range.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
     map::seal(&base).map_err(system("fcntl", "sealing a memfd"))?;
-    let whole = site.inside(&site.area);
+    let whole = area.inside(&area.range);
     // SAFETY: the caller's promise.
-    unsafe { site.arena.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
-    let page = site.arena.machine.base_page();
-    let base = AreaFile { file: base, page, bytes: site.area.len() as u64, named: false };
-    let mut provider = Provider { site, files: vec![base], overlays: Vec::new() };
+    unsafe { area.arena.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
+    let page = area.arena.machine.base_page();
+    let base = AreaFile { file: base, page, bytes: area.range.len() as u64, named: false };
+    let mut provider = Provider { area, files: vec![base], overlays: Vec::new() };
     let mut grants = Vec::with_capacity(wanted.len());
     for (i, &(start, request, backing)) in wanted.iter().enumerate() {
-        let end = wanted.get(i + 1).map_or(provider.site.area.end, |&(next, ..)| next);
+        let end = wanted.get(i + 1).map_or(provider.area.range.end, |&(next, ..)| next);
         grants.push(match backing {
             Some(Backing::File(file)) => provider.in_file(start, request, file)?,
             Some(Backing::Instead(why)) => provider.instead_of_file(start..end, request, why)?,
@@ -100,15 +100,15 @@ pub(super) unsafe fn provide(
 ///
 /// Nothing refers to the area's present mappings, and nobody else maps there.
 pub(super) unsafe fn adopt(
-    site: &SlotArea<'_>,
+    area: &SlotArea<'_>,
     bytes: usize,
     memfd: OwnedFd,
 ) -> Result<OwnMemory, MemoryError> {
-    let page = site.arena.machine.base_page();
+    let page = area.arena.machine.base_page();
     map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
-    let range = site.area.start..site.area.start + bytes;
+    let range = area.range.start..area.range.start + bytes;
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
-    unsafe { site.arena.reservation.map(site.inside(&range), &memfd, 0) }
+    unsafe { area.arena.reservation.map(area.inside(&range), &memfd, 0) }
         .map_err(system("mmap", "mapping memory that was there before"))?;
     let part = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
     let grants = vec![Grant::plain(bytes as u64, page)];
@@ -124,14 +124,14 @@ impl SlotArea<'_> {
 impl Provider<'_> {
     /// Makes a segment's pages, in `range`.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
-        let machine = &self.site.arena.machine;
+        let machine = &self.area.arena.machine;
         let mut sizes = match request.traits.pgsize {
             Some(_) => machine.page_sizes(),
             None => PageSizes::only(machine.base_page()),
         };
         let mut unplaced = None;
         let (choice, found) = loop {
-            let room = request.room().min(self.site.arena.layout().unit());
+            let room = request.room().min(self.area.arena.layout().unit());
             let choice = sizes.choose(request, room).map_err(|has| self.no_pages(request, has))?;
             let bytes = request.bytes.next_multiple_of(choice.size as usize);
             let part = range.start..range.start + bytes;
@@ -165,7 +165,7 @@ impl Provider<'_> {
 
     /// Maps a file over a segment's start.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
-        let page = self.site.arena.machine.base_page();
+        let page = self.area.arena.machine.base_page();
         let asked = request.traits.pgsize.filter(|&asked| asked > page);
         if let Some(asked) = asked.filter(|_| request.traits.policy == Some(Policy::Mandatory)) {
             return Err(MemoryError::Mandatory(format!(
@@ -199,7 +199,7 @@ impl Provider<'_> {
         why: &str,
     ) -> Result<Grant, MemoryError> {
         let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
-        check_later(&request, 1, 1, &self.site.arena.machine)?;
+        check_later(&request, 1, 1, &self.area.arena.machine)?;
         let mut grant = self.segment(range, &request)?;
         grant
             .downgrades
@@ -208,19 +208,19 @@ impl Provider<'_> {
     }
 
     fn no_pages(&self, request: &Request, mut has: String) -> MemoryError {
-        let unit = self.site.arena.layout().unit();
+        let unit = self.area.arena.layout().unit();
         if unit < request.room() {
             has += &format!(
                 ", of which a job that did not start with larger ones can use those up to {}",
                 Size(unit as u64)
             );
         }
-        no_pages(request, self.site.arena.slots(), &has)
+        no_pages(request, self.area.arena.slots(), &has)
     }
 
     /// Sets the nodes of future base pages of a part.
     fn bind(&self, part: &Range<usize>, request: &Request) -> Result<Option<String>, MemoryError> {
-        let start = self.site.arena.reservation.address(&self.site.inside(part));
+        let start = self.area.arena.reservation.address(&self.area.inside(part));
         apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
     }
 
@@ -245,7 +245,7 @@ impl Provider<'_> {
         };
         let huge = &mut self.files[file];
         let (at, bytes) = (huge.bytes, part.len() as u64);
-        let machine = &self.site.arena.machine;
+        let machine = &self.area.arena.machine;
         let made = map::resize(&huge.file, at + bytes)
             .and_then(|()| Reservation::of(&huge.file, at, part.len()))
             .map_err(|errno| errno.to_string());
@@ -279,20 +279,20 @@ impl Provider<'_> {
     }
 
     fn merged(&self, part: Range<usize>, page: usize, request: &Request) -> Result<PlacedPages, String> {
-        let inside = self.site.inside(&part);
+        let inside = self.area.inside(&part);
         let spread_over = match request.placement.spread {
             Spread::Interleaved => request.placement.nodes.len(),
             _ => 1,
         };
         let tried = self
-            .site
+            .area
             .arena
             .reservation
             .collapse(inside.clone(), page, spread_over)
             .map_err(|errno| errno.to_string())
             .and_then(|()| self.look(&part, page, request)?.of_kind(request));
         if tried.is_err() {
-            map::punch(&self.files[0].file, (part.start - self.site.area.start) as u64, part.len() as u64)
+            map::punch(&self.files[0].file, (part.start - self.area.range.start) as u64, part.len() as u64)
                 .map_err(|errno| errno.to_string())?;
         }
         tried
@@ -308,28 +308,28 @@ impl Provider<'_> {
         let system = traits.kind == Some(Kind::SysDefault) || traits.policy == Some(Policy::SysDefault);
         if traits.pgsize.is_none() && !system {
             // Up to the next segment: neighbours with equal advice stay one mapping.
-            self.site.arena.reservation.advise_huge(self.site.inside(&(part.start..end)));
+            self.area.arena.reservation.advise_huge(self.area.inside(&(part.start..end)));
         }
         if !request.populate {
             return Ok(PlacedPages::default());
         }
-        let page = self.site.arena.machine.base_page() as usize;
+        let page = self.area.arena.machine.base_page() as usize;
         let failed = |reason| {
             let bytes = Size(part.len() as u64);
             MemoryError::Mandatory(format!("{}: {bytes} could not be populated: {reason}", request.what))
         };
-        self.site
+        self.area
             .arena
             .reservation
-            .populate(self.site.inside(&part), page)
+            .populate(self.area.inside(&part), page)
             .map_err(|errno| failed(why(errno, request)))?;
         self.look(&part, page, request).map_err(failed)
     }
 
     /// Compares the nodes of a part's pages with the request.
     fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<PlacedPages, String> {
-        let start = self.site.arena.reservation.address(&self.site.inside(part));
-        compare(request, &self.site.arena.machine, page, numa::nodes_of_pages(start, part.len(), page))
+        let start = self.area.arena.reservation.address(&self.area.inside(part));
+        compare(request, &self.area.arena.machine, page, numa::nodes_of_pages(start, part.len(), page))
     }
 
     /// Maps files and pool pages over the area.
@@ -341,19 +341,19 @@ impl Provider<'_> {
         for AreaFile { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
             map::seal(file).map_err(system("fcntl", "sealing a memfd"))?;
         }
-        for piece in &self.overlays {
-            let range = self.site.inside(&(piece.offset as usize..piece.end() as usize));
-            let reservation = &self.site.arena.reservation;
-            let AreaFile { file, named, .. } = &self.files[piece.file as usize];
+        for part in &self.overlays {
+            let range = self.area.inside(&(part.offset as usize..part.end() as usize));
+            let reservation = &self.area.arena.reservation;
+            let AreaFile { file, named, .. } = &self.files[part.file as usize];
             // SAFETY: the caller's promise.
-            unsafe { reservation.map(range.clone(), file, piece.at) }
+            unsafe { reservation.map(range.clone(), file, part.at) }
                 .map_err(system("mmap", if *named { "mapping a file" } else { "mapping huge pages" }))?;
             if *named {
                 continue;
             }
             // The pages exist; this enters them in the page table.
             reservation
-                .populate(range, piece.page as usize)
+                .populate(range, part.page as usize)
                 .map_err(system("madvise", "entering huge pages"))?;
         }
         Ok(())
@@ -361,8 +361,8 @@ impl Provider<'_> {
 
     /// Lists all parts, adding those of the first file; removes unused files.
     fn finish(self, grants: Vec<Grant>) -> OwnMemory {
-        let Self { site, files, overlays } = self;
-        let (start, page) = (site.area.start as u64, site.arena.machine.base_page());
+        let Self { area, files, overlays } = self;
+        let (start, page) = (area.range.start as u64, area.arena.machine.base_page());
         let (mut parts, mut end) = (Vec::new(), start);
         let rest =
             |from: u64, to: u64| FilePart { offset: from, bytes: to - from, file: 0, at: from - start, page };
@@ -371,7 +371,7 @@ impl Provider<'_> {
             end = part.end();
             push(&mut parts, part);
         }
-        push(&mut parts, rest(end, site.area.end as u64));
+        push(&mut parts, rest(end, area.range.end as u64));
         let holds = |file: &usize| parts.iter().any(|part| part.file == *file as u64);
         let used: Vec<_> = (0..files.len()).filter(holds).collect();
         for part in &mut parts {

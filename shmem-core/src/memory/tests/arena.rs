@@ -111,7 +111,7 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
         (&[0, 8192, 0, 0, 4096, 4096, size - 4096, 0, 4096, 4096], "follows"),
         (&[0, 0, 0, 0, 4096, 0, size, 0, 0, 4096], "follows"),
         (&[0, size, 1, 0, 4096], "file 1 of 1"),
-        (&[0, size, 0, 4096, 4096], "pieces up to"),
+        (&[0, size, 0, 4096, 4096], "parts up to"),
         (&[0, size, 0, 0, 2 << 20], "file 0 has pages of"),
         (&[0, size, 0, 0, 0], "pages of 0"),
         (&[0, size, 0, 0, 64], "pages of 64"),
@@ -176,7 +176,7 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
     let named = descriptors.iter().find(|file| rustix::fs::fstat(file).unwrap().st_nlink == 1).unwrap();
     rustix::fs::ftruncate(named, 4 << 20).unwrap();
     let error = arena(&specs, 1).attach(0, None, &descriptors, &parts).unwrap_err().to_string();
-    assert!(error.contains("and pieces up to"), "{error}");
+    assert!(error.contains("and parts up to"), "{error}");
 }
 
 #[test]
