@@ -51,8 +51,12 @@ impl LaterRange {
         let (Some(index), Some((at, range))) = (index, fit) else {
             let [asked, largest, total] =
                 [bytes, self.largest_free(), self.range.len()].map(|n| Size(n as u64));
+            let pages = match room > self.granule {
+                true => format!(" that starts at a multiple of {}, for its page size", Size(room as u64)),
+                false => String::new(),
+            };
             return Err(MemoryError::Limit(format!(
-                "no room for another segment of {asked}: {} of {MOST} are in use, and the largest free range has {largest} of {total}; drop one, ask for less, or raise SHMEM_LATER_SIZE",
+                "no room for another segment of {asked}{pages}: {} of {MOST} are in use, and the largest free range has {largest} of {total}; drop one, ask for less or for smaller pages, or raise SHMEM_LATER_SIZE",
                 self.used.len()
             )));
         };

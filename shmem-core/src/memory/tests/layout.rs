@@ -139,6 +139,8 @@ fn later_segments_end_when_their_indices_do() {
         (FIRST_LATER..MAX_SEGMENTS as u32).map(|_| range.allocate(1, 2 * M).unwrap()).collect();
     let error = range.allocate(1, 2 * M).unwrap_err().to_string();
     assert!(error.contains("127 of 127 are in use"), "{error}");
+    let error = LaterRange::new(&layout).allocate(1, 16 * G).unwrap_err().to_string();
+    assert!(error.contains("at a multiple of 16G, for its page size: 0 of 127"), "{error}");
     range.release(places[5]);
     assert_eq!(range.allocate(1, 2 * M).unwrap(), places[5]);
 }
