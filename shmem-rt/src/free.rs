@@ -50,9 +50,7 @@ impl<L: ThreadLevel> World<L> {
         // The memory is free on all PEs when this returns.
         agreed.again();
         match self.job().memory.ledger.lock().get(arguments[1]) {
-            Some(Allocation { owner: Owner::Name, id, .. }) => {
-                Err(HeapError::OwnedByName { operation: "free", id: *id }.into())
-            }
+            Some(Allocation { owner: Owner::Name, id, .. }) => Err(HeapError::named("free", *id).into()),
             _ => Ok(()),
         }
     }

@@ -9,6 +9,8 @@
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
+use shmem_grammar::show_size;
+
 use super::error::HeapError;
 use crate::memory::ADDRESS_ALIGN;
 use crate::text::Text;
@@ -80,8 +82,12 @@ impl Allocator {
             offset.is_multiple_of(align.max(MIN_ALIGN))
                 && offset.checked_add(*room).is_some_and(|needed| needed <= end)
         };
-        let room =
-            room_of(bytes).filter(fits).ok_or(HeapError::NotFree { offset, bytes, name: self.name })?;
+        let Some(room) = room_of(bytes).filter(fits) else {
+            let (bytes, name) = (show_size(bytes as u64), self.name);
+            return Err(HeapError::Block(format!(
+                "{bytes} at offset {offset:#x} in partition `{name}` are not free"
+            )));
+        };
         self.take(offset, room);
         Ok(())
     }

@@ -210,10 +210,11 @@ impl Ledger {
     /// Frees an allocation by its number, at once, on every PE.
     /// Fails if there is none, or it has a name: then only the handle is released.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
-        let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
+        let gone = || HeapError::Block(format!("there is no allocation #{id}: it was freed before"));
+        let allocation = *self.live.get(&id).ok_or_else(gone)?;
         if allocation.owner == Owner::Name {
             self.released.push(id);
-            return Err(HeapError::OwnedByName { operation: "free", id });
+            return Err(HeapError::named("free", id));
         }
         self.heap(allocation.segment).free(allocation.offset, allocation.bytes);
         self.forget(id);
@@ -233,7 +234,7 @@ impl Ledger {
     pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("realloc", offset)?;
         if bytes == 0 {
-            return Err(HeapError::ZeroBytes);
+            return Err(HeapError::Block("a block on a symmetric heap has at least one byte".to_owned()));
         }
         let mut allocation = self.live[&id];
         let Allocation { segment, bytes: old, align, .. } = allocation;
@@ -269,7 +270,10 @@ impl Ledger {
             let id_of = |bits: u64| number * 64 + u64::from(bits.trailing_zeros());
             let unasked = word & !group.pending;
             if unasked != 0 {
-                return Err(HeapError::StillUsed { id: id_of(unasked) });
+                let id = id_of(unasked);
+                return Err(HeapError::Block(format!(
+                    "allocation #{id} was to be reclaimed, but this PE has not dropped its handle"
+                )));
             }
             let mut rest = word;
             while rest != 0 {
@@ -311,48 +315,38 @@ impl Ledger {
     fn owned_by_address(&self, operation: &'static str, offset: usize) -> Result<u64, HeapError> {
         match self.starting_at(offset) {
             Some(&Allocation { id, owner: Owner::Address, .. }) => Ok(id),
-            Some(&Allocation { id, owner: Owner::Name, .. }) => Err(HeapError::OwnedByName { operation, id }),
-            Some(&Allocation { id, .. }) => Err(HeapError::OwnedByHandle { operation, offset, id }),
+            Some(&Allocation { id, owner: Owner::Name, .. }) => Err(HeapError::named(operation, id)),
+            Some(&Allocation { id, .. }) => Err(HeapError::Block(format!(
+                "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
+            ))),
             None => Err(self.not_a_block(operation, offset)),
         }
     }
 
     /// Why no block starts at `offset`.
     fn not_a_block(&self, operation: &'static str, offset: usize) -> HeapError {
-        let refused = |why| HeapError::NotABlock { operation, offset, why };
-        let Some(Allocator { heap, name, .. }) = self.heaps.values().find(|one| one.heap.contains(&offset))
-        else {
+        let refused = |why: String| HeapError::Block(format!("`{operation}` of offset {offset:#x}{why}"));
+        let Some(heap) = self.heaps.values().find(|one| one.heap.contains(&offset)) else {
             let show =
                 |one: &Allocator| format!("{:#x}..{:#x} (`{}`)", one.heap.start, one.heap.end, one.name);
             let heaps = self.heaps.values().map(show).collect::<Vec<_>>().join(", ");
             return refused(format!(": that is on no symmetric heap; heaps are {heaps}"));
         };
-        let show = |block: &Allocation| {
-            format!("{} at offset {:#x}", show_size(block.bytes.max(1) as u64), block.offset)
-        };
-        let before =
-            self.by_offset.range(heap.start..offset).next_back().and_then(|(_, id)| self.live.get(id));
-        let after = self.by_offset.range(offset..heap.end).next().and_then(|(_, id)| self.live.get(id));
-        let inside =
-            |block: &&Allocation| room_of(block.bytes).is_some_and(|room| offset - block.offset < room);
-        if let Some(block) = before.filter(inside) {
-            return refused(format!(
-                " in partition `{name}`: that is {} inside a block of {}; give the address that the allocation returned",
-                show_size((offset - block.offset) as u64),
-                show(block)
-            ));
-        }
-        let near = match (before.map(show), after.map(show)) {
-            (None, None) => "the heap has no blocks".to_owned(),
-            (Some(before), None) => format!("the last block before it has {before}, none is behind it"),
-            (None, Some(after)) => format!("no block is before it, the first behind it has {after}"),
-            (Some(before), Some(after)) => {
-                format!("the last block before it has {before}, the first behind it has {after}")
+        let name = heap.name;
+        let before = self.by_offset.range(..offset).next_back().and_then(|(_, id)| self.live.get(id));
+        match before.map(|block| (offset - block.offset, block)) {
+            Some((inside, block)) if room_of(block.bytes).is_some_and(|room| inside < room) => {
+                refused(format!(
+                    " in partition `{name}`: that is {} inside a block of {} at offset {:#x}; give the address that the allocation returned",
+                    show_size(inside as u64),
+                    show_size(block.bytes as u64),
+                    block.offset
+                ))
             }
-        };
-        refused(format!(
-            " in partition `{name}`: that memory is free; it was freed before or never allocated ({near})"
-        ))
+            _ => refused(format!(
+                " in partition `{name}`: that memory is free; it was freed before or never allocated"
+            )),
+        }
     }
 
     fn drain(&mut self) {

@@ -53,19 +53,12 @@ pub struct Layout {
     pub partitions: Vec<PartitionLayout>,
 }
 
-/// Statics cannot be laid out.
+/// Statics cannot be laid out: a partition is too small, or missing, or an alignment is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LayoutError {
-    /// A partition is too small.
-    #[error("{0}")]
-    TooLarge(String),
-    /// An object names a partition that the job lacks, or its alignment is not valid.
-    #[error("symmetric static {0}")]
-    Object(String),
-}
+#[error("{0}")]
+pub struct LayoutError(String);
 
-/// Most objects in [`LayoutError::TooLarge`].
+/// Upper limit on the objects that a [`LayoutError`] names.
 const NAMED: usize = 4;
 
 /// Distance of neighbouring colours: a page, for sets of the TLB, plus a line, for sets of the caches.
@@ -94,12 +87,11 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     for (entry, object) in entries.iter().enumerate() {
         if !object.align.is_power_of_two() || object.align > MAX_ALIGN as u64 {
             let why = format!("has alignment {}, which is no power of two up to {MAX_ALIGN}", object.align);
-            return Err(LayoutError::Object(format!("{} {why}", name_of(object))));
+            return Err(refused(object, &why));
         }
         let name = object.partition.name.as_str();
         let Some(at) = partitions.iter().position(|p| p.name.as_str().eq_ignore_ascii_case(name)) else {
-            let why = format!("wants partition `{name}`, which this job does not have");
-            return Err(LayoutError::Object(format!("{} {why}", name_of(object))));
+            return Err(refused(object, &format!("wants partition `{name}`, which this job does not have")));
         };
         objects[at].push(Placed { entry, offset: 0, object: *object });
     }
@@ -162,16 +154,16 @@ impl PartitionLayout {
             format!("`{}::{}` {} ({}:{})", o.module, o.name, show_size(o.size), o.file, o.line)
         };
         let largest: Vec<_> = largest.iter().take(NAMED).map(show).collect();
-        let declared =
-            declared.map_or_else(String::new, |(file, line)| format!(", or its `size` at {file}:{line}"));
-        Err(LayoutError::TooLarge(format!(
-            "the {} symmetric static(s) in partition `{}` need {}, but it has {}; the largest: {}; raise {}{declared}",
+        let declared = declared
+            .map_or_else(String::new, |(file, line)| format!(", or raise its `size` at {file}:{line}"));
+        Err(LayoutError(format!(
+            "the {} symmetric static(s) in partition `{}` need {}, but it has {}; the largest: {}; set {}{declared}",
             self.objects.len(),
             self.name,
             show_size(self.end),
             show_size(self.size),
             largest.join(", "),
-            setting(self.id, "..")
+            setting(self.id, self.end)
         )))
     }
 }
@@ -203,16 +195,11 @@ impl Layout {
         }
         lines
     }
-
-    /// A hash of [`describe`](Self::describe), equal in every build of this crate.
-    pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.describe().iter().flat_map(|line| line.bytes().chain([b'\n'])))
-    }
 }
 
-/// An object in words: `heat::GRID` and its declaration.
-fn name_of(object: &StaticEntry) -> String {
-    format!("`{}::{}` ({}:{})", object.module, object.name, object.file, object.line)
+fn refused(object: &StaticEntry, why: &str) -> LayoutError {
+    let StaticEntry { module, name, file, line, .. } = object;
+    LayoutError(format!("symmetric static `{module}::{name}` ({file}:{line}) {why}"))
 }
 
 #[cfg(test)]

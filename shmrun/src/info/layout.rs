@@ -52,6 +52,5 @@ pub(crate) fn text(layout: &Layout) -> String {
         }
         text += &columns.to_string();
     }
-    let _ = writeln!(text, "fingerprint {:016x}", layout.fingerprint());
     text
 }

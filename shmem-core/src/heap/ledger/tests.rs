@@ -3,6 +3,7 @@ use core::ops::Range;
 use proptest::prelude::*;
 
 use super::*;
+use crate::fixture::assert_says;
 use crate::heap::{MAX_ALIGN, MIN_ALIGN};
 use crate::text::Text;
 
@@ -249,7 +250,7 @@ fn what_is_no_block_is_told_apart() {
     let refused = [
         (
             second,
-            "`free` of offset 0x1080 in partition `default`: that memory is free; it was freed before or never allocated (the last block before it has 100 bytes at offset 0x1000, the first behind it has 100 bytes at offset 0x1100)",
+            "`free` of offset 0x1080 in partition `default`: that memory is free; it was freed before or never allocated",
         ),
         (
             third + 64,
@@ -267,11 +268,8 @@ fn what_is_no_block_is_told_apart() {
     for (offset, message) in refused {
         assert_eq!(ledger.free_at(offset).unwrap_err().to_string(), message);
     }
-    assert!(matches!(
-        ledger.reallocate_at(second, 1),
-        Err(HeapError::NotABlock { operation: "realloc", .. })
-    ));
-    assert_eq!(ledger.free(2), Err(HeapError::NoAllocation { id: 2 }));
+    assert_says(ledger.reallocate_at(second, 1).unwrap_err(), &["`realloc` of offset 0x1080"]);
+    assert_says(ledger.free(2).unwrap_err(), &["no allocation #2: it was freed before"]);
     assert_eq!(ledger.words(), 1, "addresses take no part in agreement");
     assert_eq!(ledger.usage(FIRST).unwrap().blocks, 2, "nothing was freed");
     ledger.free_at(first).unwrap();
@@ -294,7 +292,7 @@ fn bad_requests_are_refused() {
         assert_eq!(after, Usage { peak: before.peak.max(after.peak), ..before });
     }
     let block = ledger.allocate(FIRST, 8, 8, Owner::Address).unwrap().offset;
-    assert_eq!(ledger.reallocate_at(block, 0), Err(HeapError::ZeroBytes));
+    assert_says(ledger.reallocate_at(block, 0).unwrap_err(), &["has at least one byte"]);
     assert!(matches!(ledger.reallocate_at(block, usize::MAX), Err(HeapError::Exhausted { .. })));
 }
 
@@ -318,13 +316,11 @@ fn exhaustion_says_how_much_is_enough() {
         Allocator::new(partition, name, 0..bytes, bytes).allocate(asked, 1).unwrap_err().to_string()
     };
     for (partition, bytes, asked, part) in [
-        (7, (64 << 20) - 4800, 64 << 20, "its heap has 63.995M, of which 63.995M are free, 63.995M of them"),
         (1, 64, 1 << 26, "or set SHMEM_SYMMETRIC_SIZE=64M (or SHMEM_SYMMETRIC_PARTITION1=SIZE=64M)"),
         (1, 64, (1 << 26) + 1, "at least 65M in the program"),
         (1, 64, usize::MAX, "; no partition has as many"),
     ] {
-        let said = refused(partition, bytes, asked);
-        assert!(said.contains(part), "`{part}` in: {said}");
+        assert_says(refused(partition, bytes, asked), &[part]);
     }
 }
 
@@ -336,7 +332,7 @@ fn agreement_on_what_is_still_used_frees_nothing() {
     }
     ledger.released().push(1);
     assert_eq!(ledger.pending_bitmap(0, 1), [0b010]);
-    assert_eq!(ledger.reclaim(0, &[0b110]), Err(HeapError::StillUsed { id: 2 }));
+    assert_says(ledger.reclaim(0, &[0b110]).unwrap_err(), &["allocation #2 was to be reclaimed"]);
     assert_eq!(ledger.allocations().count(), 2);
 }
 
@@ -355,7 +351,7 @@ fn a_handle_that_outlives_its_heap_frees_nothing() {
 fn what_has_a_name_stays_until_it_is_taken_off_and_all_handles_are_gone() {
     let mut ledger = ledger();
     let Allocation { id, offset, .. } = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap();
-    let owned = HeapError::OwnedByName { operation: "free", id };
+    let owned = HeapError::named("free", id);
     for _ in 0..2 {
         ledger.open(id);
         ledger.released().push(id);

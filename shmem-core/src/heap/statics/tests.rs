@@ -71,7 +71,7 @@ fn statics_that_do_not_fit_are_named() {
     let error = layout(&objects, &[spec(1, "default", 16384)]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the 6 symmetric static(s) in partition `default` need 21184 bytes, but it has 16K; the largest: `heat::GRID6` 6000 bytes (src/main.rs:7), `heat::GRID5` 5000 bytes (src/main.rs:7), `heat::GRID4` 4000 bytes (src/main.rs:7), `heat::GRID3` 3000 bytes (src/main.rs:7); raise SHMEM_SYMMETRIC_SIZE=.. (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..), or its `size` at src/parts.rs:3"
+        "the 6 symmetric static(s) in partition `default` need 21184 bytes, but it has 16K; the largest: `heat::GRID6` 6000 bytes (src/main.rs:7), `heat::GRID5` 5000 bytes (src/main.rs:7), `heat::GRID4` 4000 bytes (src/main.rs:7), `heat::GRID3` 3000 bytes (src/main.rs:7); set SHMEM_SYMMETRIC_SIZE=21K (or SHMEM_SYMMETRIC_PARTITION1=SIZE=21K), or raise its `size` at src/parts.rs:3"
     );
     assert!(layout(&objects, &[spec(1, "default", 21184)]).is_ok(), "so much is enough");
     let arranged = arrange(&objects, &[spec(1, "default", 16384)]).unwrap();
@@ -91,13 +91,12 @@ fn what_makes_no_sense_is_refused() {
         "symmetric static `heat::GRID` (src/main.rs:7) wants partition `bulk`, which this job does not have"
     );
     for align in [48, 2 * MAX_ALIGN as u64] {
-        let error = layout(&[object("default", "heat", "GRID", 8, align)], &default).unwrap_err();
-        assert!(matches!(error, LayoutError::Object(_)));
+        assert!(layout(&[object("default", "heat", "GRID", 8, align)], &default).is_err());
     }
 }
 
 #[test]
-fn the_fingerprint_sees_every_difference_and_the_lines_name_it() {
+fn the_description_names_every_difference() {
     let partitions = [spec(1, "default", 1 << 20), spec(2, "fast", 1 << 20)];
     let one = object("default", "heat", "GRID", 800, 64);
     let base = layout(&[one], &partitions).unwrap();
@@ -113,8 +112,7 @@ fn the_fingerprint_sees_every_difference_and_the_lines_name_it() {
     ];
     for (object, partitions) in others {
         let other = layout(&[object], &partitions).unwrap();
-        assert_ne!(other.fingerprint(), base.fingerprint(), "{object:?}");
-        assert_ne!(other.describe(), base.describe());
+        assert_ne!(other.describe(), base.describe(), "{object:?}");
     }
 }
 
@@ -158,7 +156,6 @@ proptest! {
         turned.reverse();
         let there = layout(&turned, &partitions).unwrap();
         prop_assert_eq!(there.describe(), here.describe());
-        prop_assert_eq!(there.fingerprint(), here.fingerprint());
     }
 }
 
