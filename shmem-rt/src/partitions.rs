@@ -91,7 +91,8 @@ impl<L: ThreadLevel> World<L> {
     {
         let location = Location::caller();
         let origin = Origin::Program { file: Text::tail(location.file()), line: location.line() };
-        let new = new.try_into().map_err(|fault| PartitionError::New(format!(": {}", fault.into())));
+        let new =
+            new.try_into().map_err(|fault| PartitionError::of_request(format_args!(": {}", fault.into())));
         let text = match &new {
             Ok(new) => format!("{new:?}"),
             Err(error) => error.to_string(),
@@ -145,11 +146,19 @@ impl<L: ThreadLevel> World<L> {
             let at = partitions.table().position_of(id)?;
             let (spec, segment) = (&partitions.table().specs()[at], partitions.segments()[at]);
             if segment < FIRST_LATER {
-                let (partition, origin) = (spec.title(), spec.origin.to_string());
-                return Err(PartitionError::Permanent { partition, origin }.into());
+                return Err(PartitionError::new(format!(
+                    "{} exists since the start of the job (from {}) and as long as it; only what `create_partition` made can be dropped",
+                    spec.title(),
+                    spec.origin
+                ))
+                .into());
             }
             if let Some(allocations) = allocated(job.memory.ledger.lock().allocations(), segment) {
-                return Err(PartitionError::InUse { partition: spec.title(), allocations }.into());
+                return Err(PartitionError::new(format!(
+                    "{} cannot be dropped: {allocations} in it; drop or free what is there on every PE first",
+                    spec.title()
+                ))
+                .into());
             }
             (at, segment)
         };

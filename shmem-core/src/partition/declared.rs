@@ -33,11 +33,11 @@ pub(super) fn declared(
         if all[i].id == 0 {
             let is_free = |id: &u32| all.iter().all(|one| one.id != *id);
             let free = (FIRST_CHOSEN..=MAX_PARTITION_ID).find(is_free);
-            all[i].id = free.ok_or(PartitionError::TooMany { count })?;
+            all[i].id = free.ok_or(PartitionError::too_many(count))?;
         }
     }
     if count > MAX_PARTITIONS {
-        return Err(PartitionError::TooMany { count });
+        return Err(PartitionError::too_many(count));
     }
     Ok(all)
 }
@@ -53,7 +53,7 @@ fn joined(declarations: &[Declaration], objects: &[StaticEntry]) -> Result<Vec<D
     all.sort_by_cached_key(|one| (key(one), one.name, one.id, one.traits().to_string(), one.file, one.line));
     for one in &all {
         let refused = |fault| {
-            PartitionError::Declared(format!("partition `{}`, declared at {}: {fault}", one.name, place(one)))
+            PartitionError::new(format!("partition `{}`, declared at {}: {fault}", one.name, place(one)))
         };
         check_traits(&one.traits()).map_err(refused)?;
     }
@@ -69,7 +69,7 @@ fn joined(declarations: &[Declaration], objects: &[StaticEntry]) -> Result<Vec<D
 
 fn check_ids(all: &[Declaration]) -> Result<(), PartitionError> {
     if let Some(one) = all.iter().find(|one| same_name(one, &BUILT_IN[0]) && one.id != BUILT_IN[0].id) {
-        return Err(PartitionError::Declared(format!(
+        return Err(PartitionError::new(format!(
             "{}: partition 1 is `default`, the default heap, and no other; leave the ID out, or choose another name",
             content(one)
         )));

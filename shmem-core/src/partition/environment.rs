@@ -10,7 +10,12 @@ use std::collections::BTreeMap;
 use shmem_grammar::{MAX_PARTITION_ID, TraitError, Traits, parse_size_prefix, parse_traits_and_file};
 
 use super::error::PartitionError;
-use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES};
+
+/// Bytes of the default heap (partition 1) if no size is given.
+pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
+
+/// Bytes of every other partition if no size is given.
+pub const DEFAULT_PARTITION_BYTES: u64 = 64 << 20;
 
 /// Prefix of partition variables, before ID or name.
 pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";
@@ -56,14 +61,14 @@ impl Given {
     /// The error if another variable contradicts it.
     pub(super) fn differs_from(&self, other: &str, partition: &str) -> PartitionError {
         let first = self.shown();
-        PartitionError::Environment(format!(
+        PartitionError::new(format!(
             "{first} and {other} are both set, describe {partition} and differ; unset one of them"
         ))
     }
 }
 
 fn refused(variable: &str, value: &str, fault: impl fmt::Display) -> PartitionError {
-    PartitionError::Environment(format!("{variable}={value}: {fault}"))
+    PartitionError::new(format!("{variable}={value}: {fault}"))
 }
 
 /// Reads the default heap's size by OpenSHMEM's rules. A size of 0 becomes one byte, the smallest heap.
@@ -144,7 +149,7 @@ impl Environment {
         }
         let first = environment.id(1).or_else(|| environment.name("default"));
         match environment.given.get(&Subject::Heap).zip(first) {
-            Some((Given { variable: size, .. }, first)) => Err(PartitionError::Environment(format!(
+            Some((Given { variable: size, .. }, first)) => Err(PartitionError::new(format!(
                 "{size} and {} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)",
                 first.variable
             ))),
@@ -199,7 +204,7 @@ fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
         },
     };
     let stem = &variable[..variable.len() - which.len()];
-    Err(PartitionError::Environment(format!(
+    Err(PartitionError::new(format!(
         "{variable}={value}: {fault}; write {stem}<ID> with an ID in 1..={MAX_PARTITION_ID}, or {stem}_<NAME> with a name that the program declares"
     )))
 }

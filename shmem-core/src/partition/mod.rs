@@ -23,18 +23,18 @@ mod tests {
 mod wanted;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
-pub use environment::{Environment, PARTITION_VARIABLE, SIZE_VARIABLE};
+pub use environment::{
+    DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Environment, PARTITION_VARIABLE, SIZE_VARIABLE,
+};
 pub use error::PartitionError;
 pub use report::{downgrades, report};
 pub use shmem_grammar::{
     Kind, MAX_PARTITION_ID, MIN_PAGE, Policy, SizeError, TraitError, Traits, check_traits, nearest,
     parse_size, parse_traits, parse_traits_and_file, round_size, short_size, show_size,
 };
-pub use spec::{
-    DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, FileGrant, Grant, Origin, Pages, PartitionSpec, StaticEntry,
-};
+pub use spec::{FileGrant, Grant, Origin, Pages, PartitionSpec, StaticEntry};
 pub use table::Table;
 pub use wanted::NewPartition;
 
-/// Most partitions in one job.
+/// Upper limit on the partitions of a job.
 pub const MAX_PARTITIONS: usize = 127;

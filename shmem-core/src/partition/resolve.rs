@@ -42,7 +42,7 @@ impl Table {
         grant_wishes(&mut specs, objects, &mut warnings)?;
         check_files(&specs, environment)?;
         if specs.len() > MAX_PARTITIONS {
-            return Err(PartitionError::TooMany { count: specs.len() });
+            return Err(PartitionError::too_many(specs.len()));
         }
         for spec in &mut specs {
             spec.size = spec.traits.size.unwrap_or_else(|| environment.default_size(spec.id));
@@ -174,7 +174,7 @@ fn grant_wishes(
             }
             Some(given) if given >= wish.pgsize => {}
             Some(given) if spec.traits.policy == Some(Policy::Mandatory) => {
-                return Err(PartitionError::Declared(format!(
+                return Err(PartitionError::new(format!(
                     "{} has PGSIZE={} under POLICY=MANDATORY (from {}), and `{}` at {place} needs pages of {}; raise PGSIZE, or leave it out: then the object's wish is taken",
                     spec.title(),
                     show_size(given),
@@ -202,7 +202,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     wishes.into_iter().try_for_each(|wish| {
         let traits = Traits { pgsize: Some(wish.pgsize), ..Traits::NONE };
         check_traits(&traits).map_err(|fault| {
-            PartitionError::Declared(format!("`{}` at {}:{}: {fault}", wish.name, wish.file, wish.line))
+            PartitionError::new(format!("`{}` at {}:{}: {fault}", wish.name, wish.file, wish.line))
         })
     })
 }
@@ -236,7 +236,7 @@ pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) ->
         if let Some(path) = &first.file
             && let Some(second) = specs[i + 1..].iter().find(same)
         {
-            return Err(PartitionError::Declared(format!(
+            return Err(PartitionError::new(format!(
                 "{} and {} both have PMEM={path}; each partition needs a file of its own",
                 first.title(),
                 second.title()
@@ -251,7 +251,7 @@ fn check_file(spec: &PartitionSpec, environment: &Environment) -> Result<(), Par
     let given = environment.id(spec.id).into_iter().chain(environment.name(spec.name.as_str()));
     let given: Vec<_> = given.collect();
     let variable = given.first().map(|given| &given.variable);
-    let refused = |why: String| Err(PartitionError::Declared(format!("{partition} has {why}")));
+    let refused = |why: String| Err(PartitionError::new(format!("{partition} has {why}")));
     match (spec.is_in_file(), &spec.file) {
         (true, _) => {}
         (false, None) => return Ok(()),

@@ -8,12 +8,6 @@ use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
 use super::declaration::Declaration;
 use crate::text::Text;
 
-/// Bytes of the default heap (partition 1) if no size is given.
-pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
-
-/// Bytes of every other partition if no size is given.
-pub const DEFAULT_PARTITION_BYTES: u64 = 64 << 20;
-
 /// The origin of a partition's traits, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {

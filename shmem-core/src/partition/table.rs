@@ -27,26 +27,27 @@ impl Table {
     /// The position in [`specs`](Self::specs) of the partition with this ID.
     /// Fails if there is none; the error lists all partitions.
     pub fn position_of(&self, id: u32) -> Result<usize, PartitionError> {
-        self.specs.iter().position(|spec| spec.id == id).ok_or_else(|| PartitionError::NoSuchPartition {
-            asked: id.to_string(),
-            existing: existing(&self.specs),
-            hint: match id {
-                1..=MAX_PARTITION_ID => {
-                    format!("; set {PARTITION_VARIABLE}{id}=SIZE=<size> to make it")
-                }
+        self.specs.iter().position(|spec| spec.id == id).ok_or_else(|| {
+            let hint = match id {
+                1..=MAX_PARTITION_ID => format!("; set {PARTITION_VARIABLE}{id}=SIZE=<size> to make it"),
                 _ => format!("; an ID lies in 1..={MAX_PARTITION_ID}"),
-            },
+            };
+            self.missing(&id.to_string(), &hint)
         })
     }
 
     /// The position in [`specs`](Self::specs) of the partition with this name, without regard to case.
     /// Fails if there is none; the error lists all partitions.
     pub fn position_of_name(&self, name: &str) -> Result<usize, PartitionError> {
-        self.specs.iter().position(|spec| spec.name.as_str().eq_ignore_ascii_case(name)).ok_or_else(|| {
-            let asked = format!("`{}`", name.escape_debug());
-            let (existing, hint) = (existing(&self.specs), meant(name, &self.specs));
-            PartitionError::NoSuchPartition { asked, existing, hint }
-        })
+        self.specs
+            .iter()
+            .position(|spec| spec.name.as_str().eq_ignore_ascii_case(name))
+            .ok_or_else(|| self.missing(&format!("`{}`", name.escape_debug()), &meant(name, &self.specs)))
+    }
+
+    fn missing(&self, asked: &str, hint: &str) -> PartitionError {
+        let existing = existing(&self.specs);
+        PartitionError::new(format!("there is no partition {asked}; there are {existing}{hint}"))
     }
 
     /// Inserts a resolved partition; returns its position in [`specs`](Self::specs). Later ones move up.

@@ -91,7 +91,7 @@ impl NewPartition {
     /// Fails if the traits are inconsistent, the ID or name is taken or malformed, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
-        let wrong = |fault: TraitError| PartitionError::New(format!(": {fault}"));
+        let wrong = |fault: TraitError| PartitionError::of_request(format_args!(": {fault}"));
         let size = match traits.size {
             None => return Err(wrong(TraitError::no_size())),
             Some(0) => return Err(wrong(TraitError::zero("SIZE=0"))),
@@ -103,18 +103,22 @@ impl NewPartition {
         }
         let specs = table.specs();
         if specs.len() >= MAX_PARTITIONS {
-            return Err(PartitionError::TooMany { count: specs.len() + 1 });
+            return Err(PartitionError::too_many(specs.len() + 1));
         }
         let free = |id: &u32| specs.iter().all(|spec| spec.id != *id);
         let id = match id {
             // There are fewer partitions than IDs.
             None => (FIRST_FREE..=MAX_PARTITION_ID).find(free).unwrap_or(MAX_PARTITION_ID),
             Some(id) if (1..=MAX_PARTITION_ID).contains(&id) => id,
-            Some(id) => return Err(PartitionError::new_id(id)),
+            Some(id) => {
+                return Err(PartitionError::of_request(format_args!(
+                    " wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"
+                )));
+            }
         };
         let name = name.unwrap_or_else(|| format!("partition{id}"));
         if name.is_empty() || name.len() > MAX_PARTITION_NAME || name.contains(|c: char| c.is_control()) {
-            return Err(PartitionError::New(format!(
+            return Err(PartitionError::of_request(format_args!(
                 " is named `{}`; a name has at least one and at most 32 bytes, and only characters that print; shorten it, or give none",
                 name.escape_debug()
             )));
