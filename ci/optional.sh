@@ -6,5 +6,5 @@ cd "$(dirname "$0")/.."
 # --workspace, as in unit.sh: what features leave as it is has been built.
 features=$(ci/features)
 cargo test --workspace --features "$features" --test pools
-cargo test --workspace --features "$features" --lib -- ndarray:: topology::
+cargo test --workspace --features "$features" --lib -- ndarray::
 cargo test --workspace --features "$features" --doc -- src/ndarray.rs src/rayon.rs src/array

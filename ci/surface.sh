@@ -16,7 +16,7 @@ chmod +x "$work/rustdoc"
 export RUSTDOC=$work/rustdoc
 
 failed=0
-# What optional features add, but for `numa`, which links a library and adds nothing that can be named.
+# What optional features add.
 for crate in shmem-grammar:shmem_grammar shmem-core:shmem_core shmem-launch:shmem_launch shmem-rt:shmem:ndarray,rayon; do
     IFS=: read -r package library features <<<"$crate"
     list=ui-tests/surface/$package.txt

@@ -6,16 +6,6 @@ node() { # NUMBER KIND, of the section `topology`
     expect topology "^ +$1 +$2 "
 }
 
-hwloc=
-case $(ci/features) in
-*numa*)
-    # One program: of the others, nothing is asked with these features.
-    cargo build --workspace --features "$(ci/features)" --bin shmem-info
-    hwloc=$work/shmem-info-hwloc
-    cp "$info" "$hwloc"
-    cargo build --workspace --bin shmem-info
-    ;;
-esac
 tests=$(test_binary shmem-core --lib)
 arrays=$(test_binary shmem-rt --test array_nodes)
 script=$(inside <<END
@@ -24,8 +14,6 @@ run arrays env EXPECTED_NODES=2 $arrays --test-threads=1
 fast=SHMEM_SYMMETRIC_PARTITION2=size=1M:kind=F:policy
 export SHMEM_SYMMETRIC_PARTITION2=size=1M:kind=F:policy=M SHMEM_SYMMETRIC_PARTITION3=size=1M:kind=L:policy=M
 run topology $info topology
-[ -z "$hwloc" ] || run hwloc $hwloc topology
-[ -z "$hwloc" ] || run foreign env HWLOC_SYNTHETIC="NUMANode:4 PU:1" $hwloc topology
 run partitions $info partitions
 run node1 taskset 4 $info partitions
 run interleaved env \$fast=I $info partitions
@@ -44,15 +32,12 @@ run replaced env SHMEM_NPES=2 \$fast=P $bin/hello
 END
 )
 guest --nodes dram,dram,hbm,slow --hugepages 2M:0:8 --add "$tests" --add "$arrays" --add "$info" --add "$bin/shmrun" --add "$bin/hello" \
-    ${hwloc:+--add "$hwloc"} -- "$script"
+    -- "$script"
 succeeds tests '^test result: ok'
 succeeds arrays '^test result: ok. [1-9]'
-for found in topology ${hwloc:+hwloc}; do
-    succeeds "$found" '^ +0 +NORMALMEM +0-1 .* yes +90 GiB/s +82 ns ' '^ +1 +NORMALMEM +2-3 ' \
-        '^ +2 +FASTMEM +- .* yes +350 GiB/s +112 ns ' '^ +3 +LARGEMEM +- .* yes +18 GiB/s +325 ns ' \
-        '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 by bandwidth and latency$'
-done
-[ -z "$hwloc" ] || succeeds foreign '^ +kinds: .*; hwloc was asked in vain: it describes another machine'
+succeeds topology '^ +0 +NORMALMEM +0-1 .* yes +90 GiB/s +82 ns ' '^ +1 +NORMALMEM +2-3 ' \
+    '^ +2 +FASTMEM +- .* yes +350 GiB/s +112 ns ' '^ +3 +LARGEMEM +- .* yes +18 GiB/s +325 ns ' \
+    '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 by bandwidth and latency$'
 succeeds partitions '^ +2 +fast .* only node 2 ' '^ +3 +normal .* only node 3 '
 succeeds node1 '^ +1 +default .* node 1, then any '
 succeeds interleaved '^ +2 +fast .* over node 2 '

@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_node_is_asked_by_those_next_to_it() {
         let near = |number: u32, cpu| NumaNode { memory: 1 << 30, cpus: vec![cpu], ..NumaNode::new(number) };
-        let fast = NumaNode { memory: 1 << 28, subtype: Some("HBM".to_owned()), ..NumaNode::new(2) };
+        let fast = NumaNode { memory: 1 << 28, subtype: Some("HBM"), ..NumaNode::new(2) };
         let topology = Topology::of(vec![near(0, 0), near(1, 1), fast], vec![0, 1], None);
         let ask = |cpus: &[usize], nodes: &[u32], kind| may_ask(&topology, cpus, nodes, kind);
         assert!(ask(&[0], &[0], None) && ask(&[0, 1], &[1], None) && ask(&[], &[1], None));

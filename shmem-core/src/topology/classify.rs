@@ -79,7 +79,7 @@ impl Measure {
             return None;
         }
         if self.primary.contains(&index) {
-            return Some(self.among_cpus(nodes, node));
+            return Some(self.among_cpus(node));
         }
         let by_speed = || Some((self.by_speed(node)?, Evidence::Speed));
         let found = by_speed().or_else(|| Some((by_subtype(node)?, Evidence::Subtype)));
@@ -87,19 +87,13 @@ impl Measure {
     }
 
     /// Primary memory: fast if other nodes' is far slower.
-    fn among_cpus(&self, nodes: &[NumaNode], node: &NumaNode) -> (Kind, Evidence) {
+    fn among_cpus(&self, node: &NumaNode) -> (Kind, Evidence) {
         match (node.speed.bandwidth, self.bandwidth) {
             (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {
-                return (Kind::FastMem, Evidence::Speed);
+                (Kind::FastMem, Evidence::Speed)
             }
-            (Some(_), Some(_)) => return (Kind::NormalMem, Evidence::Primary),
-            _ => {}
+            _ => (Kind::NormalMem, Evidence::Primary),
         }
-        let fast = |node: &NumaNode| by_subtype(node) == Some(Kind::FastMem);
-        if fast(node) && !self.primary.iter().all(|&other| fast(&nodes[other])) {
-            return (Kind::FastMem, Evidence::Subtype);
-        }
-        (Kind::NormalMem, Evidence::Primary)
     }
 
     fn by_speed(&self, node: &NumaNode) -> Option<Kind> {
@@ -164,14 +158,5 @@ fn distance(nodes: &[NumaNode], from: usize, to: usize) -> Option<u32> {
 
 /// The kind for a type of memory; `None`: the type has no certain speed.
 fn by_subtype(node: &NumaNode) -> Option<Kind> {
-    let name = node.subtype.as_deref()?;
-    if name.starts_with("CXL") {
-        return Some(Kind::LargeMem);
-    }
-    match name {
-        "HBM" | "MCDRAM" => Some(Kind::FastMem),
-        "DRAM" => Some(Kind::NormalMem),
-        "NVM" => Some(Kind::LargeMem),
-        _ => None,
-    }
+    matches!(node.subtype, Some("NVM" | "CXL")).then_some(Kind::LargeMem)
 }

@@ -5,15 +5,12 @@
 //! ([`Topology::basis`], [`Topology::guessed`]).
 //!
 //! ```text
-//! sysfs      properties from /sys and /proc, without any library
-//! hwloc      properties that only the library hwloc knows (feature `numa`)
+//! sysfs      properties from /sys and /proc
 //! classify   from the properties of all nodes to their kinds
 //! node       the properties of a node, and their text in messages
 //! ```
 
 mod classify;
-#[cfg(feature = "numa")]
-mod hwloc;
 mod node;
 mod sysfs;
 #[cfg(test)]
@@ -37,7 +34,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Reads the machine whose `proc` and `sys` are in `root`. At `/`, the feature `numa` asks hwloc as well.
+    /// Reads the machine whose `proc` and `sys` are in `root`.
     pub fn read(root: &Root) -> Self {
         let (nodes, cpus) = sysfs::read(root);
         if *root != Root::default() {
@@ -45,15 +42,6 @@ impl Topology {
         }
         let cpu = rustix::thread::sched_getcpu();
         let running = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.number);
-        #[cfg(feature = "numa")]
-        {
-            let mut nodes = nodes;
-            let asked = hwloc::ask(&mut nodes);
-            let mut topology = Self::of(nodes, cpus, running);
-            asked.unwrap_or_else(|remark| topology.basis += &format!("; hwloc was asked in vain: {remark}"));
-            topology
-        }
-        #[cfg(not(feature = "numa"))]
         Self::of(nodes, cpus, running)
     }
 
@@ -147,10 +135,9 @@ impl Topology {
     pub fn guess(&self, kind: Kind) -> String {
         let guessed = self.guessed(kind);
         format!(
-            "{} {} taken for {kind} by a guess from size and distance, since the bandwidth is not known (no HMAT){}",
+            "{} {} taken for {kind} by a guess from size and distance, since the bandwidth is not known (no HMAT)",
             numbers(&guessed),
-            if guessed.len() == 1 { "is" } else { "are" },
-            node::hwloc()
+            if guessed.len() == 1 { "is" } else { "are" }
         )
     }
 

@@ -26,8 +26,8 @@ pub struct NumaNode {
     pub distances: Vec<u32>,
     /// The speed of its memory as seen from the nearest CPUs.
     pub speed: Speed,
-    /// The type of the memory, by the kernel's drivers or hwloc: `HBM`, `NVM`.
-    pub subtype: Option<String>,
+    /// The type of the memory, by the kernel's drivers: `NVM`, `CXL` or `SPM`.
+    pub subtype: Option<&'static str>,
     /// Whether control groups allow this process the node's memory.
     pub allowed: bool,
 }
@@ -73,13 +73,13 @@ impl fmt::Display for Speed {
     }
 }
 
-/// `node 2 FASTMEM 16G 390 GiB/s 110 ns HBM`.
+/// `node 3 LARGEMEM 256G 23 GiB/s 250 ns CXL`.
 impl fmt::Display for NumaNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(kind) = self.kind else { return write!(f, "node {} no memory", self.number) };
         write!(f, "node {} {kind} {}", self.number, round_size(self.memory))?;
         let forbidden = (!self.allowed).then_some("(forbidden by a cpuset)");
-        let more = [Some(&*self.speed.to_string()), self.subtype.as_deref(), forbidden];
+        let more = [Some(&*self.speed.to_string()), self.subtype, forbidden];
         let mut more = more.into_iter().flatten().filter(|more| !more.is_empty());
         more.try_for_each(|more| write!(f, " {more}"))
     }
@@ -119,16 +119,7 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
     if !unknown.is_empty() {
         let all = unknown.len() == memory.len();
         let whose = if all { String::new() } else { format!(" of {}", numbers(&unknown)) };
-        parts.push(format!("the bandwidth{whose} is not known (no HMAT){}", hwloc()));
+        parts.push(format!("the bandwidth{whose} is not known (no HMAT)"));
     }
     parts.join("; ")
-}
-
-/// The hint that another build may know more.
-pub(super) const fn hwloc() -> &'static str {
-    if cfg!(feature = "numa") {
-        ""
-    } else {
-        ", and hwloc, which may know more, is not in this build (feature `numa`)"
-    }
 }

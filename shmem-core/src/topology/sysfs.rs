@@ -17,7 +17,7 @@ pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
         let number = node.number as usize;
         node.allowed = allowed.as_ref().is_none_or(|allowed| allowed.contains(&number));
         let driven = driven.iter().rfind(|(driven, _)| *driven == node.number);
-        node.subtype = driven.map(|(_, subtype)| (*subtype).to_owned());
+        node.subtype = driven.map(|(_, subtype)| *subtype);
     }
     let all = || nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
     let cpus: Vec<usize> = listed("Cpus_allowed_list:").unwrap_or_else(all);

@@ -58,7 +58,7 @@ fn row(root: &Root, node: &NumaNode) -> [String; 11] {
         .to_owned(),
         or_none(Speed { latency: None, ..node.speed }.to_string()),
         or_none(Speed { bandwidth: None, ..node.speed }.to_string()),
-        or_none(node.subtype.clone().unwrap_or_default()),
+        or_none(node.subtype.unwrap_or_default().to_owned()),
         or_none(distances.join(" ")),
         pools.join(", "),
     ]

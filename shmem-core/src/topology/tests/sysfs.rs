@@ -101,7 +101,7 @@ fn memory_that_a_driver_brought_in_is_named() {
         machine.link(&format!("{bus}/driver"), &format!("sys/bus/dax/drivers/{driver}"));
     }
     let topology = machine.read();
-    assert_eq!(topology.nodes()[2].subtype.as_deref(), Some("NVM"));
+    assert_eq!(topology.nodes()[2].subtype, Some("NVM"));
     assert_eq!(
         topology.nodes()[2].kind.zip(topology.nodes()[2].evidence),
         Some((LargeMem, Evidence::Subtype))
