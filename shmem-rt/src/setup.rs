@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use shmem_core::heap::statics::{self, Layout};
-use shmem_core::memory::{Backing, Machine, SlotLayout};
+use shmem_core::memory::{Machine, PmemFile, SlotLayout};
 use shmem_core::object::Descriptor;
 use shmem_core::partition::{Environment, StaticEntry, Table, show_size};
 use shmem_core::section;
@@ -58,7 +58,7 @@ impl Setup {
 
     /// Writes the position of every static, and the initial images into the PE's slot at `place`, except in partitions whose file has
     /// contents of an earlier job. Called before any token exists in this process.
-    pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, Backing>) {
+    pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, PmemFile>) {
         for part in &self.statics.partitions {
             let k = part.index as usize - 1;
             let (start, kept) = (self.layout.partition(k).start, shelf::kept(files, k));

@@ -164,17 +164,6 @@ fn run(name: &str, world: &mut World) {
             world.persist().unwrap();
         }
         "loop" => written_in_a_loop(world),
-        "volatile" => {
-            let heap = world.heap::<keep>().unwrap();
-            assert_eq!(heap.file(), None);
-            let named = heap.named("numbers", [me; 3]).unwrap();
-            assert_eq!(loaded(world, &named), [me; 3]);
-            assert_eq!(world.persist().unwrap(), 0);
-            if let Ok(directory) = std::env::var(DIRECTORY) {
-                let left = std::fs::read_dir(directory).unwrap().count();
-                assert_eq!(left, 0, "what was made for nothing is removed");
-            }
-        }
         "fill" => {
             let heap = world.heap::<keep>().unwrap();
             let all = heap.named("all", shmem::zeroed::<u8>(heap.usage().largest_free - 64)).unwrap();
@@ -223,7 +212,9 @@ fn names_are_refused(world: &World) {
         struct Point(f64);
         says(heap.named("point", [Point(1.0)]), &["is 1 x another ", "Point"]);
     }
-    ["words", "point"].map(|name| heap.remove(name).unwrap());
+    for name in ["words", "point"] {
+        heap.remove(name).unwrap();
+    }
     world.free(words).unwrap();
     world.free(point).unwrap();
     says(heap.remove("nunbers"), &["no object `nunbers`; did you mean `numbers`?"]);
@@ -287,11 +278,6 @@ impl Files {
         self.directory.path().join(format!("heap.{pe}"))
     }
 
-    /// The partition where normal memory will do.
-    fn preferred(&self) -> String {
-        self.partition.replace("POLICY=M", "POLICY=P")
-    }
-
     #[track_caller]
     fn runs(&self, name: &str, pes: usize) -> String {
         let (code, said) = run_job(name, pes, &self.partition, &[]);
@@ -301,7 +287,7 @@ impl Files {
 
     /// Runs a program of two PEs in a mount namespace of its own, where the directory is what a command of the shell mounts as
     /// `$0`. `None`: this process may not do that.
-    fn mounted(&self, mount: &str, name: &str, partition: &str) -> Option<(i32, String)> {
+    fn mounted(&self, mount: &str, name: &str) -> Option<(i32, String)> {
         if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
             eprintln!("skipped: a mount needs the rights of root");
             return None;
@@ -314,7 +300,7 @@ impl Files {
             .env("SHMEM_NPES", "2")
             .env(DIRECTORY, self.directory.path())
             .env_remove("SHMEM_TRANSPORT");
-        Some(run_alone(command, name, partition))
+        Some(run_alone(command, name, &self.partition))
     }
 }
 
@@ -417,23 +403,13 @@ fn what_does_not_fit_and_a_path_that_cannot_be_used_are_said() {
     files.runs("read", 2);
     std::fs::remove_file(files.of(1)).unwrap();
     refused(2, &files.partition, "PE 0 has persist 3, PE 1 has nothing persisted yet");
-    refused(2, &files.preferred(), "do not belong together");
 
     let files = Files::new();
     let directory = files.directory.path().display().to_string();
-    let away = |partition: &str| partition.replace(&directory, &format!("{directory}/missing"));
-    let why = format!("there is no directory {directory}/missing");
-    refused(2, &away(&files.partition), &why);
-    let (code, said) = run_job("volatile", 2, &away(&files.preferred()), &[]);
-    let warning = "warning: partition 4 `keep` (from SHMEM_SYMMETRIC_PARTITION4), all PEs: KIND=PMEM: ";
-    let parts = [warning, &why, "normal memory is used, and nothing survives the job"];
-    scenario::assert_says(&said, &parts);
-    assert_eq!(code, 0, "{said}");
-    // What is there, and is no file of ours, is not replaced by memory.
+    let away = files.partition.replace(&directory, &format!("{directory}/missing"));
+    refused(2, &away, &format!("there is no directory {directory}/missing that takes new files"));
     std::os::unix::fs::symlink("/dev/null", files.of(0)).unwrap();
-    refused(1, &files.preferred(), "/heap.0 is a device; put a file system on the memory");
-    refused(1, "SIZE=1M:KIND=PMEM:POLICY=P", "no file to lie in; add PMEM=<path>");
-    refused(1, "SIZE=1M:PMEM=/a/b", "only a partition with KIND=PMEM lies in a file");
+    refused(1, &files.partition, "/heap.0 is a device; put a file system on the memory");
 }
 
 /// A PE, any of them, is killed at any time; the launcher kills the others. What is found next is one round.
@@ -469,32 +445,25 @@ fn pes_that_are_threads_have_files_as_well() {
 #[test]
 fn what_file_systems_cannot_is_said() {
     const FULL: &str = "mount -t tmpfs -o mode=0700,size=19M none \"$0\"";
+    const ROOM: &str = "mount -t tmpfs -o mode=0700,size=29M none \"$0\"";
     const READ_ONLY: &str = "mount -t tmpfs -o ro,mode=0700 none \"$0\"";
     const FROZEN: &str = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
-    let memory = "normal memory is used, and nothing survives";
-    // Each file takes 14M: there is room for one, or for both.
-    let takes =
-        "it takes 14M (the partition three times, so that a persist that is interrupted loses nothing)";
-    let opened = "cannot be opened: the file system is mounted read-only";
+    const RAM: &str = "mount -t ramfs -o mode=0700 none \"$0\"";
     let files = Files::new();
-    let run = |mount, name, is_preferred: bool, code, parts: &[&str]| {
-        let partition = if is_preferred { files.preferred() } else { files.partition.clone() };
-        let Some((found, said)) = files.mounted(mount, name, &partition) else { return };
+    let run = |mount, name, code, parts: &[&str]| {
+        let Some((found, said)) = files.mounted(mount, name) else { return };
         assert_eq!(found, code, "{mount}, {name}: {said}");
         scenario::assert_says(&said, parts);
     };
-    run(FULL, "nothing", false, 1, &[takes, "and the file system has "]);
-    run(FULL, "volatile", true, 0, &[memory]);
-    run("mount -t tmpfs -o mode=0700,size=29M none \"$0\"", "fill", false, 0, &[]);
-    let reserve =
-        "lies on a file system (of type 0x858458f6) where room for a page that is written again cannot";
-    run("mount -t ramfs -o mode=0700 none \"$0\"", "nothing", false, 1, &[reserve]);
+    // Each file takes 14M: there is room for one, or for both.
+    let takes =
+        "it takes 14M (the partition three times, so that a persist that is interrupted loses nothing)";
+    run(FULL, "nothing", 1, &[takes, "and the file system has "]);
+    run(ROOM, "fill", 0, &[]);
+    run(RAM, "nothing", 1, &["lies on a file system (of type 0x858458f6) where room for a page"]);
     let why = "cannot be made: the file system is mounted read-only; mount it read-write";
-    run(READ_ONLY, "nothing", false, 1, &[why]);
-    run(READ_ONLY, "volatile", true, 0, &[memory]);
-    // What is there, and cannot be used, is not replaced by memory.
+    run(READ_ONLY, "nothing", 1, &[why]);
     files.runs("write", 2);
-    run(FROZEN, "nothing", false, 1, &[opened]);
-    run(FROZEN, "nothing", true, 1, &[opened]);
+    run(FROZEN, "nothing", 1, &["cannot be opened: the file system is mounted read-only"]);
     files.runs("read", 2);
 }

@@ -16,7 +16,7 @@ use super::map::OWN_ALIGN;
 use super::map::Reservation;
 use super::numa;
 use super::placement::Spread;
-use super::pmem::Backing;
+use super::pmem::PmemFile;
 use super::provide::{OwnMemory, SlotArea, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
@@ -92,14 +92,18 @@ impl Arena {
     ///
     /// A process whose threads are the PEs calls this for several slots.
     /// Fails if the machine does not provide the memory.
-    /// Panics unless exactly the partitions that survive have a [`Backing`].
-    pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<OwnMemory, MemoryError> {
+    /// Panics unless exactly the partitions that survive have a file.
+    pub fn create(&self, slot: usize, files: &BTreeMap<usize, PmemFile>) -> Result<OwnMemory, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
             requests.map(|(k, request)| (self.layout.partition(k).start, request, files.get(&k))).collect();
-        for (_, request, backing) in &wanted {
-            let is_right = request.is_in_file() == backing.is_some();
-            assert!(is_right, "{}: a file, or why there is none", request.what);
+        for (_, request, file) in &wanted {
+            assert_eq!(
+                request.is_in_file(),
+                file.is_some(),
+                "{}: a file, if it survives the job",
+                request.what
+            );
         }
         self.mapping(slot, 0..self.layout.bytes(), |area| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.

@@ -3,7 +3,6 @@
 use rustix::io::Errno;
 
 use super::numa;
-use super::pmem::PmemError;
 use crate::topology;
 
 /// Memory could not be reserved, mapped or populated. Messages name the memory, the source of its request, the limit, and a remedy.
@@ -21,8 +20,6 @@ pub enum MemoryError {
         "memfd_create is not allowed here ({errno}): symmetric memory is made of memfds; allow the call, in a container in its seccomp profile, and have vm.memfd_noexec at most 1"
     )]
     NoMemfd { errno: Errno },
-    #[error(transparent)]
-    Pmem(#[from] PmemError),
     /// A system call failed, for another reason.
     #[error("{call} failed while {what}: {errno}")]
     System { call: &'static str, what: &'static str, errno: Errno },

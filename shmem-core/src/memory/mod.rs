@@ -47,7 +47,7 @@ pub use layout::SlotLayout;
 pub use machine::{Limit, Machine};
 pub use map::{ADDRESS_ALIGN, OWN_ALIGN};
 pub use placement::{Placement, Spread, placement};
-pub use pmem::{Backing, FileState, Identity, PmemError, PmemFile, agree};
+pub use pmem::{FileState, Identity, PmemFile, agree};
 pub use provide::OwnMemory;
 pub use request::Request;
 pub use sealed::{PeList, Sealed};

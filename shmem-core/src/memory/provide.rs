@@ -15,13 +15,13 @@ use shmem_grammar::{Kind, Policy};
 use super::arena::Arena;
 use super::error::{MemoryError, node_list};
 use super::file_part::{FilePart, push};
-use super::limits::{check_later, no_pages};
+use super::limits::no_pages;
 use super::map::{self, Reservation};
 use super::numa;
 use super::pages::{PageChoice, PageSizes};
 use super::placed::{PlacedPages, apply, compare};
-use super::placement::{Placement, Spread};
-use super::pmem::{Backing, PmemFile};
+use super::placement::Spread;
+use super::pmem::PmemFile;
 use super::request::Request;
 use super::size::Size;
 use crate::partition::{FileGrant, Grant, Pages};
@@ -68,7 +68,7 @@ struct Provider<'a> {
 /// Nothing refers to the area's present mappings, and nobody else maps there.
 pub(super) unsafe fn provide(
     area: SlotArea<'_>,
-    wanted: &[(usize, &Request, Option<&Backing>)],
+    wanted: &[(usize, &Request, Option<&PmemFile>)],
 ) -> Result<OwnMemory, MemoryError> {
     let base = map::memfd(None).map_err(no_memfd)?;
     map::resize(&base, area.range.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
@@ -80,11 +80,10 @@ pub(super) unsafe fn provide(
     let base = AreaFile { file: base, page, bytes: area.range.len() as u64, named: false };
     let mut provider = Provider { area, files: vec![base], overlays: Vec::new() };
     let mut grants = Vec::with_capacity(wanted.len());
-    for (i, &(start, request, backing)) in wanted.iter().enumerate() {
+    for (i, &(start, request, file)) in wanted.iter().enumerate() {
         let end = wanted.get(i + 1).map_or(provider.area.range.end, |&(next, ..)| next);
-        grants.push(match backing {
-            Some(Backing::File(file)) => provider.in_file(start, request, file)?,
-            Some(Backing::Instead(why)) => provider.instead_of_file(start..end, request, why)?,
+        grants.push(match file {
+            Some(file) => provider.in_file(start, request, file)?,
             None => provider.segment(start..end, request)?,
         });
     }
@@ -166,45 +165,17 @@ impl Provider<'_> {
     /// Maps a file over a segment's start.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
         let page = self.area.arena.machine.base_page();
-        let asked = request.traits.pgsize.filter(|&asked| asked > page);
-        if let Some(asked) = asked.filter(|_| request.traits.policy == Some(Policy::Mandatory)) {
-            return Err(MemoryError::Mandatory(format!(
-                "{}: PGSIZE={} with POLICY=MANDATORY, and the pages of a file have {}; leave PGSIZE out, or take POLICY=PREFERRED",
-                request.what,
-                Size(asked),
-                Size(page)
-            )));
-        }
         let work = file.work().map_err(system("fcntl", "duplicating the descriptor of a file"));
         let (descriptor, at, bytes) = work?;
         let number = self.files.len() as u64;
         self.files.push(AreaFile { file: descriptor, page, bytes, named: true });
         push(&mut self.overlays, FilePart { offset: start as u64, bytes, file: number, at, page });
-        let larger =
-            asked.map(|asked| format!("PGSIZE={}: the pages of a file have {}", Size(asked), Size(page)));
         Ok(Grant {
             kind: request.traits.kind,
             populated: true,
-            downgrades: larger.into_iter().collect(),
             file: Some(FileGrant { path: file.path().display().to_string(), generation: file.generation() }),
             ..Grant::plain(request.bytes as u64, page)
         })
-    }
-
-    /// Makes memory for a segment that prefers a file.
-    fn instead_of_file(
-        &mut self,
-        range: Range<usize>,
-        request: &Request,
-        why: &str,
-    ) -> Result<Grant, MemoryError> {
-        let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
-        check_later(&request, 1, 1, &self.area.arena.machine)?;
-        let mut grant = self.segment(range, &request)?;
-        grant
-            .downgrades
-            .push(format!("KIND=PMEM: {why}; normal memory is used, and nothing survives the job"));
-        Ok(grant)
     }
 
     fn no_pages(&self, request: &Request, mut has: String) -> MemoryError {

@@ -3,7 +3,7 @@
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use shmem_grammar::{Kind, Policy, TraitError, Traits, check_traits, show_size};
+use shmem_grammar::{MIN_PAGE, Policy, TraitError, Traits, check_traits, show_size};
 
 use super::MAX_PARTITIONS;
 use super::declaration::Declaration;
@@ -226,8 +226,8 @@ fn needless(specs: &[PartitionSpec]) -> Vec<String> {
         .collect()
 }
 
-/// Checks the files of all partitions. Under PREFERRED, a partition may lack a file: it is in normal memory.
-pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
+/// Checks the files of all partitions.
+fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
     for spec in specs {
         check_file(spec, environment)?;
     }
@@ -247,35 +247,33 @@ pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) ->
 }
 
 fn check_file(spec: &PartitionSpec, environment: &Environment) -> Result<(), PartitionError> {
-    let (partition, origin) = (spec.title(), &spec.origin);
-    let given = environment.id(spec.id).into_iter().chain(environment.name(spec.name.as_str()));
-    let given: Vec<_> = given.collect();
-    let variable = given.first().map(|given| &given.variable);
-    let refused = |why: String| Err(PartitionError::new(format!("{partition} has {why}")));
-    match (spec.is_in_file(), &spec.file) {
-        (true, _) => {}
-        (false, None) => return Ok(()),
-        (false, Some(path)) => {
-            let origin = variable.cloned().unwrap_or_else(|| origin.to_string());
-            let kind = spec.traits.kind.map_or("no KIND".into(), |kind| format!("KIND={kind}"));
-            return refused(format!(
-                "PMEM={path} (from {origin}) and {kind}; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
-            ));
+    let PartitionSpec { id, origin, traits, .. } = spec;
+    let given = environment.id(*id).or_else(|| environment.name(spec.name.as_str()));
+    let variable = given.map_or_else(|| format!("{PARTITION_VARIABLE}{id}"), |given| given.variable.clone());
+    let why = match (spec.is_in_file(), &spec.file, traits.policy) {
+        (false, None, _) => return Ok(()),
+        (false, Some(path), _) => {
+            let kind = traits.kind.map_or("no KIND".into(), |kind| format!("KIND={kind}"));
+            format!(
+                "PMEM={path} (from {variable}) and {kind}; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
+            )
         }
-    }
-    let policy = spec.traits.policy.unwrap_or(Policy::Mandatory);
-    if matches!(policy, Policy::Interleaved | Policy::SysDefault) {
-        return refused(format!(
-            "KIND=PMEM and POLICY={policy} (from {origin}), and a file lies on no memory node; write POLICY=MANDATORY, or POLICY=PREFERRED for normal memory where the file cannot be made"
-        ));
-    }
-    let asked_here = given.iter().any(|given| given.traits.kind == Some(Kind::Pmem));
-    if spec.file.is_none() && (asked_here || policy == Policy::Mandatory) {
-        let variable = variable.cloned().unwrap_or_else(|| format!("{PARTITION_VARIABLE}{}", spec.id));
-        let size = show_size(spec.traits.size.unwrap_or_else(|| environment.default_size(spec.id)));
-        return refused(format!(
-            "KIND=PMEM under POLICY={policy} (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={size}:KIND=PMEM:POLICY={policy}:PMEM=/mnt/pmem0/heap"
-        ));
-    }
-    Ok(())
+        (true, _, Some(policy)) if policy != Policy::Mandatory => format!(
+            "KIND=PMEM and POLICY={policy} (from {origin}), and nothing can take the place of a file; write POLICY=MANDATORY, or another KIND for a job of which nothing is kept"
+        ),
+        (true, None, _) => {
+            let size = show_size(traits.size.unwrap_or_else(|| environment.default_size(*id)));
+            format!(
+                "KIND=PMEM (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={size}:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap, or write another KIND there for a job of which nothing is kept"
+            )
+        }
+        (true, Some(_), _) => match traits.pgsize.filter(|pgsize| *pgsize > MIN_PAGE) {
+            None => return Ok(()),
+            Some(pgsize) => format!(
+                "KIND=PMEM and PGSIZE={} (from {origin}), and the file system gives the pages of a file; leave PGSIZE out",
+                show_size(pgsize)
+            ),
+        },
+    };
+    Err(PartitionError::new(format!("{} has {why}", spec.title())))
 }

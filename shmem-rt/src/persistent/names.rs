@@ -20,8 +20,7 @@ use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {
     /// Returns the object with a name: as persisted, if an earlier job has made it, otherwise a new one with
-    /// these initial contents. Collective. The partition must have `KIND=PMEM`. If the partition is in memory
-    /// because there is no file, and the policy allows that, names live as long as the job.
+    /// these initial contents. Collective. The partition must have `KIND=PMEM`.
     ///
     /// An existing object must have as many items, of equal size and alignment, as `initial`. Types are compared by
     /// name: within a job all types, with an object of an earlier job only numbers and arrays of numbers.
@@ -143,7 +142,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 
     /// The file of this PE's part of the partition, and the persist at which it was opened; `None`
-    /// if the partition is in memory.
+    /// if the partition does not outlive the job.
     pub fn file(&self) -> Option<FileGrant> {
         let partitions = self.world.job().memory.partitions.read();
         let at = partitions.segments().iter().position(|&segment| segment == self.segment)?;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
-use shmem_core::memory::{Backing, FileState, Identity, MemoryError, PmemError, PmemFile, agree};
-use shmem_core::partition::{PARTITION_VARIABLE, PartitionSpec, Policy};
+use shmem_core::memory::{FileState, Identity, PmemFile, agree};
+use shmem_core::partition::PartitionSpec;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
 
@@ -22,13 +22,13 @@ struct Report {
     /// A random number; PE 0's marks the files that are made together.
     set: u64,
     /// The files, in the order of their partitions.
-    files: Vec<Result<FileState, PmemError>>,
+    files: Vec<Result<FileState, String>>,
 }
 
 impl Message for Report {}
 
 /// Opens the files of this PE, if all PEs agree. An error is the same on every PE, and changes nothing.
-pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, Backing>> {
+pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, PmemFile>> {
     if persistent(setup).next().is_none() {
         return Ok(BTreeMap::new());
     }
@@ -43,7 +43,7 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
 }
 
 /// As [`open`], for all PEs of a job that is one process.
-pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
+pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, PmemFile>>> {
     let (files, reports): (Vec<_>, Vec<_>) = (0..pes).map(|pe| candidates(setup, pe, pes)).unzip();
     files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
@@ -53,88 +53,56 @@ fn persistent(setup: &Setup) -> impl Iterator<Item = (usize, &PartitionSpec)> {
     setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file())
 }
 
-/// Opens, or makes, the files of a PE, before the PEs have agreed. Returns them in the order of their partitions, with the
-/// report of the PE.
-fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Vec<Option<PmemFile>>, Report) {
-    let open = |(k, spec): (usize, &PartitionSpec)| {
-        let Some(path) = &spec.file else {
-            let reason = format!("no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})", spec.id);
-            return Err(PmemError { reason, is_without_file: true });
-        };
+/// Opens, or makes, the files of a PE, before the PEs have agreed. Returns those that are not refused, and the report of the PE.
+fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Vec<PmemFile>, Report) {
+    // The keys of a `RandomState` are random numbers.
+    let (mut files, mut report) =
+        (Vec::new(), Report { set: RandomState::new().hash_one(pe), files: Vec::new() });
+    for (k, spec) in persistent(setup) {
         let (what, layout) =
             (setup.layout.requests()[k].what.clone(), setup.statics.partitions[k].describe_kept());
         let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
-        PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
-    };
-    let opened: Vec<_> = persistent(setup).map(open).collect();
-    let state = |file: &Result<PmemFile, PmemError>| match file {
-        Ok(file) => Ok(file.found()),
-        Err(error) => Err(error.clone()),
-    };
-    let files = opened.iter().map(state).collect();
-    // The keys of a `RandomState` are random numbers.
-    let set = RandomState::new().hash_one(pe);
-    (opened.into_iter().map(Result::ok).collect(), Report { set, files })
+        let path = format!("{}.{pe}", spec.file.as_deref().unwrap_or_default());
+        let opened = PmemFile::open(Path::new(&path), &identity);
+        report.files.push(opened.as_ref().map(PmemFile::found).map_err(Clone::clone));
+        files.extend(opened);
+    }
+    (files, report)
 }
 
 /// Restores the files of a PE to the persist that all PEs have, by the reports of all.
-fn settle(
-    files: Vec<Option<PmemFile>>,
-    setup: &Setup,
-    reports: &[Report],
-) -> Result<BTreeMap<usize, Backing>> {
-    let decide = |(at, (k, spec))| Ok((k, decide(spec, at, reports)?));
-    let decided: Vec<_> = match persistent(setup).enumerate().map(decide).collect() {
-        Ok(decided) => decided,
-        Err(error) => {
-            files.into_iter().flatten().for_each(PmemFile::discard);
-            return Err(error);
-        }
-    };
-    let mut backings = BTreeMap::new();
-    for ((k, decision), file) in decided.into_iter().zip(files) {
-        let backing = match (decision, file) {
-            (Ok(generation), Some(mut file)) => {
-                let settled = file.settle(generation, reports[0].set);
-                settled.map_err(|errno| MemoryError::from(file.failed("restoring it", errno)))?;
-                Backing::File(Box::new(file))
+fn settle(files: Vec<PmemFile>, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, PmemFile>> {
+    let agreed: Vec<u64> =
+        match persistent(setup).enumerate().map(|(at, (_, spec))| agreed(spec, at, reports)).collect() {
+            Ok(agreed) => agreed,
+            Err(error) => {
+                files.into_iter().for_each(PmemFile::discard);
+                return Err(error);
             }
-            (Err(why), file) => {
-                file.into_iter().for_each(PmemFile::discard);
-                Backing::Instead(why)
-            }
-            (Ok(_), None) => return Err(garbled()),
         };
-        backings.insert(k, backing);
-    }
-    Ok(backings)
+    let all = persistent(setup).zip(files).zip(agreed);
+    all.map(|(((k, _), mut file), generation)| {
+        let settled = file.settle(generation, reports[0].set);
+        settled.map_err(|errno| ErrorKind::Start(file.failed("restoring it", errno)))?;
+        Ok((k, file))
+    })
+    .collect()
 }
 
 fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// The persist at which the partition `at`, among those that outlive the job, is in its files, or why it is in memory: the same
-/// on every PE. It is in memory if a PE has no file, no PE's file was persisted, and the policy is `Preferred`.
-fn decide(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<Result<u64, String>> {
-    let (mut found, mut missing) = (Vec::new(), None);
+/// The persist of a partition, which is number `at` of those that outlive the job, in the files of all PEs: the same on every PE.
+fn agreed(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<u64> {
+    let mut found = Vec::with_capacity(reports.len());
     for (pe, report) in reports.iter().enumerate() {
         match report.files.get(at).ok_or_else(garbled)? {
             Ok(file) => found.push(*file),
-            Err(PmemError { reason, is_without_file: true }) => missing = missing.or(Some((pe, reason))),
-            Err(error) => return Err(of_files(pe, &error.reason)),
+            Err(reason) => return Err(of_files(pe, reason)),
         }
     }
-    let Some((pe, why)) = missing else {
-        let agreed = agree(&found).map_err(|(pe, why)| of_files(pe, &format!("{}: {why}", spec.title())))?;
-        return Ok(Ok(agreed));
-    };
-    let kept = found.iter().any(|found| !found.is_new());
-    if kept || spec.traits.policy != Some(Policy::Preferred) {
-        let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
-        return Err(of_files(pe, &format!("{why}{also}")));
-    }
-    Ok(Err(why.clone()))
+    agree(&found).map_err(|(pe, why)| of_files(pe, &format!("{}: {why}", spec.title())))
 }
 
 fn of_files(pe: usize, reason: &str) -> Error {
@@ -145,7 +113,7 @@ fn of_files(pe: usize, reason: &str) -> Error {
 /// names: each PE compares its own names with those of PE 0, byte by byte.
 pub(crate) fn shelve(
     setup: &Setup,
-    files: BTreeMap<usize, Backing>,
+    files: BTreeMap<usize, PmemFile>,
     mine: *mut u8,
     ledger: &mut Ledger,
     bootstrap: &dyn Bootstrap,
@@ -154,11 +122,11 @@ pub(crate) fn shelve(
         return Ok(Vec::new());
     }
     let pe = bootstrap.number();
-    let shelves = files.into_iter().map(|(k, backing)| {
+    let shelves = files.into_iter().map(|(k, file)| {
         let (spec, part) = (&setup.table.specs()[k], &setup.statics.partitions[k]);
         let (range, heap) = (setup.layout.partition(k), part.end as usize);
         // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`, and no token exists yet.
-        unsafe { Shelf::new(spec, part.index, range, heap, backing, mine, ledger) }
+        unsafe { Shelf::new(spec, part.index, range, heap, file, mine, ledger) }
     });
     let shelves: Result<Vec<_>, String> = shelves.collect();
     let shelves = shelves.map_err(|reason| of_files(pe, &reason))?;

@@ -50,7 +50,7 @@ impl<L: ThreadLevel> World<L> {
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let mut written = 0;
-        for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| shelf.file.is_some()) {
+        for shelf in job.memory.shelves.lock().iter_mut() {
             // A raw transfer may have overwritten the list in the partition: the list in this process counts.
             // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
@@ -62,7 +62,7 @@ impl<L: ThreadLevel> World<L> {
                     at(location)
                 ));
             }
-            let Some(file) = &mut shelf.file else { continue };
+            let file = &mut shelf.file;
             let last = file.generation();
             let mine = if shelf.failed { Err(Errno::IO) } else { file.persist() };
             if let Err((pe, errno)) = worst(&agreed, mine) {

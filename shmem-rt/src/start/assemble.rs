@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use shmem_core::context::{Endpoint, Endpoints, Far, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
-use shmem_core::memory::{Arena, Backing};
+use shmem_core::memory::{Arena, PmemFile};
 use shmem_core::object::{self, Extent};
 use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::Grant;
@@ -49,7 +49,7 @@ pub(crate) struct Parts {
     /// The grants of the partitions of each PE.
     pub(crate) grants: Alike<Vec<Grant>>,
     /// Files of this PE's partitions that are to outlive the job, by their position.
-    pub(crate) files: BTreeMap<usize, Backing>,
+    pub(crate) files: BTreeMap<usize, PmemFile>,
     pub(crate) directory: Arc<Directory>,
     /// Cores that the PEs of this host may run on.
     pub(crate) cores: usize,

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use shmem_core::memory::{Arena, Backing, Machine, PeList};
+use shmem_core::memory::{Arena, Machine, PeList, PmemFile};
 use shmem_core::partition::{PartitionSpec, Policy};
 use shmem_core::pe::Pe;
 use shmem_core::run_length::Alike;
@@ -86,7 +86,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
 struct NodeMemory {
     arena: Arena,
     /// Files of this PE's partitions that are to outlive the job, by their position.
-    files: BTreeMap<usize, Backing>,
+    files: BTreeMap<usize, PmemFile>,
     /// The report of each PE.
     all: Alike<PeMemory>,
     /// The list of all PEs that the first PE of the node shares.

@@ -5,13 +5,13 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use shmem_core::heap::{Ledger, MIN_ALIGN};
-use shmem_core::memory::{Backing, PmemFile};
+use shmem_core::memory::PmemFile;
 use shmem_core::partition::PartitionSpec;
 use shmem_core::shared;
 
 use super::names::{Named, decode, encode, room};
 
-/// A persistent partition, or memory in place of one.
+/// A persistent partition.
 pub(crate) struct Shelf {
     pub(crate) segment: u32,
     /// The partition's offset in a slot.
@@ -23,8 +23,7 @@ pub(crate) struct Shelf {
     list: Range<usize>,
     /// Type and type name with which this job has opened an object, by the object's name.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
-    /// `None`: the partition is in memory.
-    pub(crate) file: Option<Box<PmemFile>>,
+    pub(crate) file: PmemFile,
     /// Whether a persist has failed.
     pub(crate) failed: bool,
 }
@@ -45,25 +44,18 @@ impl Shelf {
         segment: u32,
         range: Range<usize>,
         heap: usize,
-        backing: Backing,
+        file: PmemFile,
         mine: *mut u8,
         ledger: &mut Ledger,
     ) -> Result<Self, String> {
         let (start, room) = (range.start, room(range.len().saturating_sub(heap)));
-        let file = match backing {
-            Backing::File(file) => Some(file),
-            Backing::Instead(_) => None,
-        };
-        let wrong = |what: String| match &file {
-            Some(file) => format!("{}: {}: {what}", spec.title(), file.path().display()),
-            None => format!("{}: {what}", spec.title()),
-        };
+        let wrong = |what: String| format!("{}: {}: {what}", spec.title(), file.path().display());
         let list = start + heap.next_multiple_of(MIN_ALIGN);
         let list = list..list + room;
         let reserved = ledger.restore(segment, list.start, room, MIN_ALIGN);
         reserved.map_err(|error| wrong(format!("no room for a list of names: {error}")))?;
         let mut objects = Vec::new();
-        if file.as_ref().is_some_and(|file| file.generation() > 0) {
+        if file.generation() > 0 {
             // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` and which nobody
             // writes yet (caller).
             let there = unsafe { core::slice::from_raw_parts(mine.wrapping_add(list.start), room) };
@@ -116,6 +108,6 @@ impl Shelf {
 }
 
 /// Whether the partition at position `k` begins with the contents of its file.
-pub(crate) fn kept(files: &BTreeMap<usize, Backing>, k: usize) -> bool {
-    matches!(files.get(&k), Some(Backing::File(file)) if file.generation() > 0)
+pub(crate) fn kept(files: &BTreeMap<usize, PmemFile>, k: usize) -> bool {
+    files.get(&k).is_some_and(|file| file.generation() > 0)
 }

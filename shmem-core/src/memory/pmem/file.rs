@@ -47,22 +47,6 @@ fn errno(error: std::io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
-/// The file of a partition cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-#[error("{reason}")]
-pub struct PmemError {
-    /// The partition, the file, what is wrong, and what to do.
-    pub reason: String,
-    /// Whether no file exists or can be made. Otherwise contents may be at stake.
-    pub is_without_file: bool,
-}
-
-impl PmemError {
-    pub(super) fn new(what: &str, path: &Path, why: &str, is_without_file: bool) -> Self {
-        Self { reason: format!("{what}: PMEM: {} {why}", path.display()), is_without_file }
-    }
-}
-
 /// The state of the file of one PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
@@ -117,6 +101,11 @@ pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
     }
 }
 
+/// A message about the file of a partition: what is wrong, and what to do.
+pub(super) fn message(what: &str, path: &Path, why: &str) -> String {
+    format!("{what}: PMEM: {} {why}", path.display())
+}
+
 /// A locked file with the memory of a partition on one PE, and with all its blocks.
 #[derive(Debug)]
 pub struct PmemFile {
@@ -132,15 +121,6 @@ pub struct PmemFile {
     areas: Areas,
     /// Whether the disk has all bytes of the copies as they are read: after an earlier job's failed flush it may lack some.
     is_trusted: bool,
-}
-
-/// The storage of a partition that is to survive.
-#[derive(Debug)]
-pub enum Backing {
-    /// In a file, restored to the persist on which all PEs agreed.
-    File(Box<PmemFile>),
-    /// In memory, for this reason, under POLICY=PREFERRED.
-    Instead(String),
 }
 
 /// Methods fail if the disk does.
@@ -223,9 +203,9 @@ impl PmemFile {
         cleared
     }
 
-    /// The error of a call that failed while `doing` something.
-    pub fn failed(&self, doing: &str, errno: Errno) -> PmemError {
-        PmemError::new(&self.what, &self.path, &format!("{doing} failed: {errno}"), false)
+    /// The message about a call that failed while `doing` something.
+    pub fn failed(&self, doing: &str, errno: Errno) -> String {
+        message(&self.what, &self.path, &format!("{doing} failed: {errno}"))
     }
 
     /// A descriptor, and the offset and bytes of the partition's memory in the file.

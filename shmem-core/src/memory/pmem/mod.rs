@@ -60,7 +60,7 @@ mod file;
 mod header;
 mod open;
 
-pub use file::{Backing, FileState, PmemError, PmemFile, agree};
+pub use file::{FileState, PmemFile, agree};
 pub use header::Identity;
 
 #[cfg(test)]

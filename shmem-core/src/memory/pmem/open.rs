@@ -9,7 +9,7 @@ use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::file::{Disk, PmemError, PmemFile};
+use super::file::{Disk, PmemFile, message};
 use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
 use crate::memory::size::Size;
 use crate::text::first_difference;
@@ -27,19 +27,15 @@ pub(super) const FOREIGN: &str = "holds something else than a partition in the f
 
 impl PmemFile {
     /// Opens or makes the file at `path`. Persisted bytes do not change before [`settle`](Self::settle).
-    /// Fails if the existing file is unusable, or no file exists or can be made.
-    pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
+    /// Fails, in words, if the existing file is unusable, or no file exists or can be made.
+    pub fn open(path: &Path, identity: &Identity) -> Result<Self, String> {
         let found = find(path);
         let made = matches!(found, Ok(None));
         let opened = found.and_then(|file| match file {
             Some(file) => take_over(file, path, identity),
             None => make(path, identity),
         });
-        let mut file = opened.map_err(|why| {
-            // A file that exists now was made by another process.
-            let is_without_file = made && !path.exists();
-            PmemError::new(&identity.what, path, &why, is_without_file)
-        })?;
+        let mut file = opened.map_err(|why| message(&identity.what, path, &why))?;
         file.made = made;
         Ok(file)
     }
@@ -130,16 +126,10 @@ fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
         Ok(made) => made.into(),
         Err(Errno::EXIST) => return Err(IN_USE.into()),
         Err(Errno::NOENT | Errno::NOTDIR) => {
-            let is_there = directory.is_dir();
             let directory = directory.display();
-            return Err(match is_there {
-                true => format!(
-                    "cannot be made: the file system of {directory} takes no new files; name a file on ext4, xfs or tmpfs"
-                ),
-                false => {
-                    format!("cannot be made: there is no directory {directory}; make it, or name another one")
-                }
-            });
+            return Err(format!(
+                "cannot be made: there is no directory {directory} that takes new files; make it, or name another one"
+            ));
         }
         Err(errno) => return Err(denied("made", "open", errno)),
     };
@@ -226,12 +216,10 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     let blocks = || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes);
     match (rustix::io::retry_on_intr(blocks), rustix::fs::fstatvfs(file)) {
         (Ok(()), _) => Ok(()),
-        (Err(Errno::NOSPC), Ok(stat)) => {
+        (Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)), Ok(stat)) => {
             let left = Size(stat.f_bavail.saturating_mul(stat.f_frsize));
-            no_room(&format!("the file system has {left} left"))
+            no_room(&format!("the file system has {left} left ({errno})"))
         }
-        (Err(Errno::NOSPC | Errno::DQUOT), _) => no_room("the quota of the user has less left"),
-        (Err(Errno::FBIG), _) => no_room("the file system does not hold files of that size"),
         (Err(Errno::OPNOTSUPP), _) => {
             Err(elsewhere(rustix::fs::fstatfs(file).map_or(0, |stat| stat.f_type as u64)))
         }

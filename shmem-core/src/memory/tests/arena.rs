@@ -10,8 +10,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, Backing, FilePart, Identity, LaterRange, Machine, MemoryError, OWN_ALIGN, OwnMemory, PmemFile,
-    Request, map,
+    Arena, FilePart, Identity, LaterRange, Machine, MemoryError, OWN_ALIGN, OwnMemory, PmemFile, Request, map,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -153,13 +152,13 @@ fn a_slot_is_filled_once() {
     drop(arena.create(0, NO_FILES));
 }
 
-fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, Backing>) {
+fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, PmemFile>) {
     let traits = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
     let spec = PartitionSpec { traits, explicit: true, ..plain(2, 3 << 20) };
     let identity = Identity { what: spec.title(), size: spec.size, pe: 0, pes: 1, layout: "nothing".into() };
     let mut file = PmemFile::open(&directory.join("heap.0"), &identity).unwrap();
     file.settle(0, 1).unwrap();
-    (spec, BTreeMap::from([(1, Backing::File(Box::new(file)))]))
+    (spec, BTreeMap::from([(1, file)]))
 }
 
 #[test]
@@ -177,19 +176,6 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
     rustix::fs::ftruncate(named, 4 << 20).unwrap();
     let error = arena(&specs, 1).attach(0, None, &descriptors, &parts).unwrap_err().to_string();
     assert!(error.contains("and parts up to"), "{error}");
-}
-
-#[test]
-fn a_file_has_no_large_pages() {
-    let tree = Tree::new();
-    let (mut spec, files) = in_file(tree.root());
-    spec.traits.pgsize = Some(2 << 20);
-    let specs = [plain(1, M as u64), spec.clone()];
-    let error = arena(&specs, 1).create(0, &files).unwrap_err();
-    assert_says(error, &["PGSIZE=2M with POLICY=MANDATORY, and the pages of a file have 4K"]);
-    spec.traits.policy = Some(Policy::Preferred);
-    let grants = arena(&[plain(1, M as u64), spec], 1).create(0, &files).unwrap().grants;
-    assert_eq!(grants[1].downgrades, ["PGSIZE=2M: the pages of a file have 4K"]);
 }
 
 #[test]

@@ -18,14 +18,14 @@ use std::sync::atomic::AtomicU64;
 
 use shmem_grammar::{Policy, Traits};
 
-use super::{Arena, Backing, Machine, MemoryError, SlotLayout};
+use super::{Arena, Machine, MemoryError, PmemFile, SlotLayout};
 use crate::fixture::Tree;
 use crate::partition::{Origin, PartitionSpec};
 use crate::text::Text;
 use crate::topology::Topology;
 
 /// Where no partition is to survive.
-pub(super) const NO_FILES: &BTreeMap<usize, Backing> = &BTreeMap::new();
+pub(super) const NO_FILES: &BTreeMap<usize, PmemFile> = &BTreeMap::new();
 
 /// A slot of these partitions, with so many bytes of addresses for later segments.
 pub(super) fn layout(specs: &[PartitionSpec], later: usize) -> SlotLayout {

@@ -99,8 +99,7 @@ type Variable<'v> = (&'v str, &'v str);
 fn what_contradicts_itself_is_refused() {
     let grid = declared("grid", 5, HOT, 3);
     let pmem = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
-    let preferred = Traits { policy: Some(Policy::Preferred), ..pmem };
-    let (kept, either) = (declared("kept", 7, pmem, 3), declared("kept", 7, preferred, 3));
+    let kept = declared("kept", 7, pmem, 3);
     let small = declared("grid", 5, pages(4096, Some(Policy::Mandatory)), 1);
     let m = 1 << 20;
     let wishes = [object("A", plain("grid", 5), 2 * m, 1), object("B", plain("grid", 5), 64 * m, 2)];
@@ -167,12 +166,11 @@ fn what_contradicts_itself_is_refused() {
         (
             &[kept],
             &[],
-            "partition 7 `kept` has KIND=PMEM under POLICY=MANDATORY (from src/a.rs:3) and no file to lie in; add PMEM=<path> to SHMEM_SYMMETRIC_PARTITION7, for example SHMEM_SYMMETRIC_PARTITION7=SIZE=64M:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap",
+            "partition 7 `kept` has KIND=PMEM (from src/a.rs:3) and no file to lie in; add PMEM=<path> to SHMEM_SYMMETRIC_PARTITION7, for example SHMEM_SYMMETRIC_PARTITION7=SIZE=64M:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap",
         ),
-        // Who speaks of files says which.
         (
-            &[either],
-            &[("SHMEM_SYMMETRIC_PARTITION_KEPT", "SIZE=8M:KIND=PMEM:POLICY=P")],
+            &[kept],
+            &[("SHMEM_SYMMETRIC_PARTITION_KEPT", "SIZE=8M")],
             "add PMEM=<path> to SHMEM_SYMMETRIC_PARTITION_KEPT, for example",
         ),
         (
@@ -181,8 +179,12 @@ fn what_contradicts_itself_is_refused() {
             "partition 4 `partition4` has PMEM=/a (from SHMEM_SYMMETRIC_PARTITION4) and no KIND; only a partition with KIND=PMEM",
         ),
         (&[], &[(four, "SIZE=1M:KIND=F:POLICY=P:PMEM=/a")], "and KIND=FASTMEM; only a partition"),
-        (&[], &[(four, "SIZE=1M:KIND=PMEM:POLICY=INTERLEAVED:PMEM=/a")], "and a file lies on no memory node"),
-        (&[], &[(four, "SIZE=1M:KIND=PMEM:POLICY=SYSDEFAULT:PMEM=/a")], "and a file lies on no memory node"),
+        (
+            &[],
+            &[(four, "SIZE=1M:KIND=PMEM:POLICY=P:PMEM=/a")],
+            "partition 4 `partition4` has KIND=PMEM and POLICY=PREFERRED (from SHMEM_SYMMETRIC_PARTITION4), and nothing can",
+        ),
+        (&[], &[(four, "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/a:PGSIZE=2M")], "KIND=PMEM and PGSIZE=2M (from"),
         (
             &[],
             &[(four, file), ("SHMEM_SYMMETRIC_PARTITION5", file)],
@@ -288,9 +290,9 @@ fn the_environment_replaces_single_traits() {
     let table = resolve(&[], &[], &[("SHMEM_SYMMETRIC_PARTITION2", "size=2G")]).expect("a table");
     assert_eq!(table.specs()[1].origin, Origin::Environment("SHMEM_SYMMETRIC_PARTITION2".into()));
     assert!(!table.specs()[1].explicit, "a size alone asks for no memory");
-    // A program may leave it open in which file a partition lies.
-    let preferred = declared("kept", 7, Traits { policy: Some(Policy::Preferred), ..pmem }, 3);
-    assert_eq!(resolve(&[preferred], &[], &[]).expect("a table").specs()[3].file, None);
+    let kept = declared("kept", 7, pmem, 3);
+    let table = resolve(&[kept], &[], &[("SHMEM_SYMMETRIC_PARTITION7", "kind=N")]).expect("a table");
+    assert!(!table.specs()[3].is_in_file(), "a job of which nothing is kept");
 }
 
 #[test]
