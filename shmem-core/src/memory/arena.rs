@@ -7,17 +7,17 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
+use super::capacity;
 use super::error::MemoryError;
-use super::file_part::{FilePart, check_file, check_parts};
 use super::layout::SlotLayout;
-use super::limits;
 use super::machine::Machine;
 use super::map::OWN_ALIGN;
 use super::map::Reservation;
 use super::numa;
+use super::own_memory::{OwnMemory, SlotArea, adopt, provide};
+use super::peer_memory::{FilePart, check_file, check_parts};
 use super::placement::Spread;
 use super::pmem::PmemFile;
-use super::provide::{OwnMemory, SlotArea, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
 
@@ -47,15 +47,15 @@ impl Arena {
         alike: usize,
         machine: Machine,
     ) -> Result<Self, MemoryError> {
-        limits::check_each(&layout, &machine)?;
+        capacity::check_each(&layout, &machine)?;
         // Strides are multiples of the unit, so all slots are aligned to the unit.
         let align = layout.unit().max(OWN_ALIGN);
         let reservation = layout
             .stride()
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, align, own * layout.stride()).ok())
-            .ok_or_else(|| limits::address_space(&layout, slots))?;
-        limits::check_all(&layout, slots, alike, &machine)?;
+            .ok_or_else(|| capacity::address_space(&layout, slots))?;
+        capacity::check_all(&layout, slots, alike, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 
@@ -113,7 +113,7 @@ impl Arena {
 
     /// Maps memory that the PE in `slot` made: all its partitions, or a `later` segment, which the peer made by
     /// [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
-    /// Fails with [`MemoryError::Peer`] if the memory does not fit the layout, or is resizable.
+    /// Fails if the memory does not fit the layout, or is resizable.
     /// Panics if the later segment is not in [`SlotLayout::later`].
     pub fn attach(
         &self,
@@ -126,7 +126,11 @@ impl Arena {
             Some((offset, request)) => (self.later_area(offset, request), request.bytes, Vec::new()),
             None => (0..self.layout.bytes(), self.layout.bytes(), self.named()),
         };
-        let refused = |reason| MemoryError::Peer { slot, reason };
+        let refused = |reason| {
+            MemoryError::new(format!(
+                "the memory that the PE in slot {slot} of this node handed over is refused: {reason}; all PEs must run the same program with the same partitions"
+            ))
+        };
         self.mapping(slot, range, |area| {
             let (start, end) = (area.range.start as u64, area.range.end as u64);
             let ends = start + least as u64..=end;
@@ -138,7 +142,7 @@ impl Arena {
                 let range = area.origin + part.offset as usize..area.origin + part.end() as usize;
                 // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
                 unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
-                    .map_err(system("mmap", "mapping the memory of a peer"))?;
+                    .map_err(MemoryError::of_call("mmap", "mapping the memory of a peer"))?;
                 // The peer's core dump has it.
                 self.reservation.leave_out_of_dumps(range);
             }
@@ -151,7 +155,7 @@ impl Arena {
     /// compared with available memory. `alike` PEs, this one included, may have memory of the same
     /// NUMA nodes. Fails if the machine does not have the memory.
     pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
-        limits::check_later(request, self.slots, alike, &self.machine)
+        capacity::check_later(request, self.slots, alike, &self.machine)
     }
 
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset
@@ -261,7 +265,8 @@ impl Arena {
         for (range, _) in ranges {
             self.within(slot, range);
         }
-        numa::bind_file(start, ranges, spread).map_err(system("mbind", "placing memory on nodes"))
+        numa::bind_file(start, ranges, spread)
+            .map_err(MemoryError::of_call("mbind", "placing memory on nodes"))
     }
 
     /// The node of each page of `page` bytes in a range of a slot; `None`: no such page. Pages that peers made count.
@@ -274,9 +279,11 @@ impl Arena {
     ) -> Result<Vec<Option<u32>>, MemoryError> {
         assert!(page.is_power_of_two() && range.start.is_multiple_of(page), "{range:x?} in pages of {page}");
         let inside = self.within(slot, &range);
-        self.reservation.enter(inside.clone()).map_err(system("mincore", "looking for pages"))?;
+        self.reservation
+            .enter(inside.clone())
+            .map_err(MemoryError::of_call("mincore", "looking for pages"))?;
         numa::nodes_of_pages(self.reservation.address(&inside), range.len(), page)
-            .map_err(system("move_pages", "asking for the nodes of pages"))
+            .map_err(MemoryError::of_call("move_pages", "asking for the nodes of pages"))
     }
 
     /// Number of existing pages of `page` bytes on each node in a range of a slot, by node number.
@@ -295,7 +302,7 @@ impl Arena {
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;
-        self.reservation.populate(inside, page).map_err(system("madvise", "populating memory"))
+        self.reservation.populate(inside, page).map_err(MemoryError::of_call("madvise", "populating memory"))
     }
 
     /// Frees the pages of a range of a slot: the range is zero afterwards. Fails if the kernel does.
@@ -306,7 +313,8 @@ impl Arena {
     pub unsafe fn discard(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         // SAFETY: the caller's promise.
-        unsafe { self.reservation.discard(&inside) }.map_err(system("madvise", "giving pages back"))
+        unsafe { self.reservation.discard(&inside) }
+            .map_err(MemoryError::of_call("madvise", "giving pages back"))
     }
 
     fn within(&self, slot: usize, range: &Range<usize>) -> Range<usize> {

@@ -1,43 +1,73 @@
-//! Errors of making and mapping symmetric memory.
+//! Errors of making and mapping symmetric memory, and the sizes and nodes in their messages.
+
+use core::fmt;
 
 use rustix::io::Errno;
+use shmem_grammar::{round_size, show_size};
 
 use super::numa;
 use crate::topology;
 
-/// Memory could not be reserved, mapped or populated. Messages name the memory, the source of its request, the limit, and a remedy.
+/// Memory could not be reserved, mapped or populated. The message names the memory, the source of its request, the limit, and a
+/// remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "fields are what messages name them")]
-#[non_exhaustive]
-pub enum MemoryError {
-    /// More addresses, memory or files are requested than the machine or a limit allows.
-    #[error("{0}")]
-    Limit(String),
-    /// A mandatory page size or kind of memory is not available.
-    #[error("{0}")]
-    Mandatory(String),
-    #[error(
-        "memfd_create is not allowed here ({errno}): symmetric memory is made of memfds; allow the call, in a container in its seccomp profile, and have vm.memfd_noexec at most 1"
-    )]
-    NoMemfd { errno: Errno },
-    /// A system call failed, for another reason.
-    #[error("{call} failed while {what}: {errno}")]
-    System { call: &'static str, what: &'static str, errno: Errno },
-    /// A peer's memory does not fit the layout.
-    #[error(
-        "the memory that the PE in slot {slot} of this node handed over is refused: {reason}; all PEs must run the same program with the same partitions"
-    )]
-    Peer { slot: usize, reason: String },
+#[error("{message}")]
+pub struct MemoryError {
+    message: String,
+    /// The error number, if a system call failed.
+    errno: Option<Errno>,
 }
 
 impl MemoryError {
+    pub(super) fn new(message: String) -> Self {
+        Self { message, errno: None }
+    }
+
+    /// A system call failed while the process did `what`.
+    pub(super) fn of_call(call: &'static str, what: &'static str) -> impl Fn(Errno) -> Self {
+        move |errno| Self { message: format!("{call} failed while {what}: {errno}"), errno: Some(errno) }
+    }
+
+    pub(super) fn no_memfd(errno: Errno) -> Self {
+        match errno {
+            Errno::PERM | Errno::NOSYS | Errno::ACCESS => Self::new(format!(
+                "memfd_create is not allowed here ({errno}): symmetric memory is made of memfds; allow the call, in a container in its seccomp profile, and have vm.memfd_noexec at most 1"
+            )),
+            _ => Self::of_call("memfd_create", "making symmetric memory")(errno),
+        }
+    }
+
+    /// Pages of a segment cannot be made, on `nodes` if they are bound.
+    pub(super) fn unpopulated(what: &str, bytes: usize, nodes: &[u32], errno: Errno) -> Self {
+        let why = match errno {
+            Errno::NOMEM | Errno::FAULT => format!("no memory is left{} ({errno})", node_list(" on", nodes)),
+            Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),
+            _ => errno.to_string(),
+        };
+        Self::new(format!("{what}: {} could not be populated: {why}", Size(bytes as u64)))
+    }
+
     /// Whether this process cannot place memory on nodes: no NUMA kernel, or a container forbids it.
     pub fn no_nodes(&self) -> bool {
-        matches!(self, Self::System { errno, .. } if numa::unknown(*errno))
+        self.errno.is_some_and(numa::unknown)
     }
 }
 
 /// `word` and the nodes; empty if there are no nodes.
 pub(super) fn node_list(word: &str, nodes: &[u32]) -> String {
     if nodes.is_empty() { String::new() } else { format!("{word} {}", topology::numbers(nodes)) }
+}
+
+/// Bytes in messages: exact if the text is short, otherwise `about 1.4G`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::memory) struct Size(pub(in crate::memory) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHORT: usize = "16256G".len();
+        match show_size(self.0) {
+            exact if exact.len() > SHORT && self.0 >> 10 > 0 => write!(f, "about {}", round_size(self.0)),
+            exact => f.write_str(&exact),
+        }
+    }
 }

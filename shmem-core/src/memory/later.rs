@@ -5,9 +5,8 @@
 
 use core::ops::Range;
 
-use super::error::MemoryError;
+use super::error::{MemoryError, Size};
 use super::layout::SlotLayout;
-use super::size::Size;
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 
 const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
@@ -55,7 +54,7 @@ impl LaterRange {
                 true => format!(" that starts at a multiple of {}, for its page size", Size(room as u64)),
                 false => String::new(),
             };
-            return Err(MemoryError::Limit(format!(
+            return Err(MemoryError::new(format!(
                 "no room for another segment of {asked}{pages}: {} of {MOST} are in use, and the largest free range has {largest} of {total}; drop one, ask for less or for smaller pages, or raise SHMEM_LATER_SIZE",
                 self.used.len()
             )));

@@ -14,10 +14,9 @@
 
 use core::ops::Range;
 
-use super::error::MemoryError;
+use super::error::{MemoryError, Size};
 use super::map::HUGE;
 use super::request::Request;
-use super::size::Size;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};
 use crate::system_area::SYSTEM_BYTES;
@@ -68,7 +67,7 @@ impl SlotLayout {
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
         let too_large = || {
             let (what, asked) = largest_claim(&requests, team_bytes, later_bytes);
-            MemoryError::Limit(format!(
+            MemoryError::new(format!(
                 "{what}: {} are asked for, and a process has {} of addresses for all PEs of its node; lower it",
                 Size(asked),
                 Size(ADDRESSES)

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::error::Size;
 use super::pages::PageSizes;
-use super::size::Size;
 use crate::root::Root;
 use crate::topology::Topology;
 

@@ -9,7 +9,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
 
-use super::size::Size;
+use super::error::Size;
 
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
 const COLLAPSE: libc::c_int = 25;

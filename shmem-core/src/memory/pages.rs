@@ -8,8 +8,8 @@
 
 use shmem_grammar::Policy;
 
+use super::error::Size;
 use super::request::Request;
-use super::size::Size;
 use crate::partition::Pages;
 use crate::root::Root;
 

@@ -156,7 +156,7 @@ fn missing(
         )
     };
     if spread == Spread::Bound {
-        return Err(MemoryError::Mandatory(format!(
+        return Err(MemoryError::new(format!(
             "{} must have KIND={kind} under POLICY=MANDATORY (from {}), and {why}; {remedy}",
             spec.title(),
             spec.origin

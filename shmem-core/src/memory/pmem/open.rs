@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::file::{Disk, PmemFile, message};
 use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
-use crate::memory::size::Size;
+use crate::memory::error::Size;
 use crate::text::first_difference;
 
 /// Longest wait for a lock: processes of a killed job take a moment to exit.

@@ -2,9 +2,9 @@
 
 #[cfg(not(miri))]
 mod arena;
-mod layout;
 #[cfg(not(miri))]
-mod limits;
+mod capacity;
+mod layout;
 #[cfg(not(miri))]
 mod numa;
 #[cfg(not(miri))]

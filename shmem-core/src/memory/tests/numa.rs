@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use shmem_grammar::{Kind, Policy, Traits};
 
 use super::arena::mappings;
-use super::limits::forbid;
+use super::capacity::forbid;
 use super::pages::without_pools;
 use super::{NO_FILES, add_pool, plain, reserve, word};
 use crate::fixture::{Tree, assert_says, in_child};

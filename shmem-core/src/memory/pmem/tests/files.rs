@@ -139,36 +139,29 @@ fn what_another_program_made_or_is_damaged_is_refused() {
     assert_eq!(heap.read(0), b"short");
 }
 
-/// A link of the user's own is followed, one of another user is not, wherever it leads.
+/// A link of the user's own is followed, one of another user is not, wherever it leads. A pipe that was opened would wait for
+/// its other end.
 #[test]
-fn links_of_other_users_are_refused() {
-    use std::os::unix::fs::{lchown, symlink};
+fn what_is_no_file_or_another_users_is_refused() {
+    use std::os::unix::fs::{chown, lchown, symlink};
     let heap = Heap(Tree::new());
-    let (path, link) = (heap.path(0), heap.0.root().join("link"));
+    let [link, pipe, huge] = ["link", "pipe", "huge"].map(|name| heap.0.root().join(name));
+    refused(heap.0.root(), &identity(0), "is no file but a directory");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+    refused(&pipe, &identity(0), "is no file but a pipe or socket");
+    refused(&huge, &Identity { size: 1 << 61, ..identity(0) }, "it takes");
+    assert!(!huge.exists(), "what could not be made is not there");
     heap.persist();
-    symlink(&path, &link).unwrap();
+    symlink(heap.path(0), &link).unwrap();
     assert_eq!(PmemFile::open(&link, &identity(0)).unwrap().generation(), 1);
     let nobody = 65534;
     if lchown(&link, Some(nobody), None).is_err() {
         return eprintln!("skipped: only root makes links of other users");
     }
     refused(&link, &identity(0), "belongs to user 65534");
-    std::os::unix::fs::chown(&path, Some(nobody), None).unwrap();
-    refused(&path, &identity(0), "belongs to user 65534");
-}
-
-/// A pipe that was opened would wait for its other end.
-#[test]
-fn what_is_no_file_is_refused() {
-    use rustix::fs::{CWD, FileType, Mode};
-    let tree = Tree::new();
-    refused(tree.root(), &identity(0), "is no file but a directory");
-    let pipe = tree.root().join("pipe");
-    rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    refused(&pipe, &identity(0), "is no file but a pipe or socket");
-    let huge = tree.root().join("huge");
-    refused(&huge, &Identity { size: 1 << 61, ..identity(0) }, "it takes");
-    assert!(!huge.exists(), "what could not be made is not there");
+    chown(heap.path(0), Some(nobody), None).unwrap();
+    refused(&heap.path(0), &identity(0), "belongs to user 65534");
 }
 
 /// A row that a crash cannot leave is refused.

@@ -9,21 +9,18 @@
 use core::ops::Range;
 use std::os::fd::OwnedFd;
 
-use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy};
 
 use super::arena::Arena;
-use super::error::{MemoryError, node_list};
-use super::file_part::{FilePart, push};
-use super::limits::no_pages;
+use super::capacity::no_pages;
+use super::error::{MemoryError, Size};
 use super::map::{self, Reservation};
-use super::numa;
+use super::numa::{self, PlacedPages, apply, compare};
 use super::pages::{PageChoice, PageSizes};
-use super::placed::{PlacedPages, apply, compare};
+use super::peer_memory::{FilePart, push};
 use super::placement::Spread;
 use super::pmem::PmemFile;
 use super::request::Request;
-use super::size::Size;
 use crate::partition::{FileGrant, Grant, Pages};
 
 /// Memory that this process made.
@@ -70,12 +67,14 @@ pub(super) unsafe fn provide(
     area: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&PmemFile>)],
 ) -> Result<OwnMemory, MemoryError> {
-    let base = map::memfd(None).map_err(no_memfd)?;
-    map::resize(&base, area.range.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
-    map::seal(&base).map_err(system("fcntl", "sealing a memfd"))?;
+    let base = map::memfd(None).map_err(MemoryError::no_memfd)?;
+    map::resize(&base, area.range.len() as u64)
+        .map_err(MemoryError::of_call("ftruncate", "sizing a memfd"))?;
+    map::seal(&base).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let whole = area.inside(&area.range);
     // SAFETY: the caller's promise.
-    unsafe { area.arena.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
+    unsafe { area.arena.reservation.map(whole, &base, 0) }
+        .map_err(MemoryError::of_call("mmap", "mapping own memory"))?;
     let page = area.arena.machine.base_page();
     let base = AreaFile { file: base, page, bytes: area.range.len() as u64, named: false };
     let mut provider = Provider { area, files: vec![base], overlays: Vec::new() };
@@ -104,11 +103,11 @@ pub(super) unsafe fn adopt(
     memfd: OwnedFd,
 ) -> Result<OwnMemory, MemoryError> {
     let page = area.arena.machine.base_page();
-    map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
+    map::seal(&memfd).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let range = area.range.start..area.range.start + bytes;
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
     unsafe { area.arena.reservation.map(area.inside(&range), &memfd, 0) }
-        .map_err(system("mmap", "mapping memory that was there before"))?;
+        .map_err(MemoryError::of_call("mmap", "mapping memory that was there before"))?;
     let part = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
     let grants = vec![Grant::plain(bytes as u64, page)];
     Ok(OwnMemory { descriptors: vec![memfd], parts: vec![part], grants })
@@ -165,7 +164,7 @@ impl Provider<'_> {
     /// Maps a file over a segment's start.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
         let page = self.area.arena.machine.base_page();
-        let work = file.work().map_err(system("fcntl", "duplicating the descriptor of a file"));
+        let work = file.work().map_err(MemoryError::of_call("fcntl", "duplicating the descriptor of a file"));
         let (descriptor, at, bytes) = work?;
         let number = self.files.len() as u64;
         self.files.push(AreaFile { file: descriptor, page, bytes, named: true });
@@ -285,16 +284,13 @@ impl Provider<'_> {
             return Ok(PlacedPages::default());
         }
         let page = self.area.arena.machine.base_page() as usize;
-        let failed = |reason| {
-            let bytes = Size(part.len() as u64);
-            MemoryError::Mandatory(format!("{}: {bytes} could not be populated: {reason}", request.what))
-        };
-        self.area
-            .arena
-            .reservation
-            .populate(self.area.inside(&part), page)
-            .map_err(|errno| failed(why(errno, request)))?;
-        self.look(&part, page, request).map_err(failed)
+        self.area.arena.reservation.populate(self.area.inside(&part), page).map_err(|errno| {
+            let bound = request.placement.spread == Spread::Bound;
+            let nodes = if bound { &request.placement.nodes[..] } else { &[] };
+            MemoryError::unpopulated(&request.what, part.len(), nodes, errno)
+        })?;
+        let misplaced = |why| MemoryError::new(format!("{}: {why}", request.what));
+        self.look(&part, page, request).map_err(misplaced)
     }
 
     /// Compares the nodes of a part's pages with the request.
@@ -310,22 +306,24 @@ impl Provider<'_> {
     /// As [`provide`].
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
         for AreaFile { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
-            map::seal(file).map_err(system("fcntl", "sealing a memfd"))?;
+            map::seal(file).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
         }
         for part in &self.overlays {
             let range = self.area.inside(&(part.offset as usize..part.end() as usize));
             let reservation = &self.area.arena.reservation;
             let AreaFile { file, named, .. } = &self.files[part.file as usize];
             // SAFETY: the caller's promise.
-            unsafe { reservation.map(range.clone(), file, part.at) }
-                .map_err(system("mmap", if *named { "mapping a file" } else { "mapping huge pages" }))?;
+            unsafe { reservation.map(range.clone(), file, part.at) }.map_err(MemoryError::of_call(
+                "mmap",
+                if *named { "mapping a file" } else { "mapping huge pages" },
+            ))?;
             if *named {
                 continue;
             }
             // The pages exist; this enters them in the page table.
             reservation
                 .populate(range, part.page as usize)
-                .map_err(system("madvise", "entering huge pages"))?;
+                .map_err(MemoryError::of_call("madvise", "entering huge pages"))?;
         }
         Ok(())
     }
@@ -351,27 +349,5 @@ impl Provider<'_> {
         let files = files.into_iter().enumerate().filter(|(file, _)| used.contains(file));
         let descriptors = files.map(|(_, file)| file.file).collect();
         OwnMemory { descriptors, parts, grants }
-    }
-}
-
-fn no_memfd(errno: Errno) -> MemoryError {
-    match errno {
-        Errno::PERM | Errno::NOSYS | Errno::ACCESS => MemoryError::NoMemfd { errno },
-        _ => MemoryError::System { call: "memfd_create", what: "making symmetric memory", errno },
-    }
-}
-
-pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -> MemoryError {
-    move |errno| MemoryError::System { call, what, errno }
-}
-
-fn why(errno: Errno, request: &Request) -> String {
-    match errno {
-        Errno::NOMEM | Errno::FAULT if request.placement.spread == Spread::Bound => {
-            format!("no memory is left{} ({errno})", node_list(" on", &request.placement.nodes))
-        }
-        Errno::NOMEM | Errno::FAULT => format!("no memory is left ({errno})"),
-        Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),
-        _ => errno.to_string(),
     }
 }

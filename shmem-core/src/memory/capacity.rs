@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::Kind;
 
-use super::error::{MemoryError, node_list};
+use super::error::{MemoryError, Size, node_list};
 use super::layout::{ADDRESSES, SlotLayout};
 use super::machine::{Limit, Machine};
 use super::placement::{Placement, Spread};
 use super::request::Request;
-use super::size::Size;
 use crate::partition::Pages;
 
 /// Checks each partition's size against the memory.
@@ -55,11 +54,7 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
     if asked <= memory.bytes {
         return Ok(());
     }
-    Err(MemoryError::Limit(format!(
-        "{}: {} are asked for, and {memory}; lower it",
-        request.what,
-        Size(asked)
-    )))
+    Err(MemoryError::new(format!("{}: {} are asked for, and {memory}; lower it", request.what, Size(asked))))
 }
 
 /// Simulates the page allocations of all PEs, one after the other, on the available pages.
@@ -95,7 +90,7 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
         who.truncate(3);
         who.push("and more");
     }
-    Err(MemoryError::Limit(format!(
+    Err(MemoryError::new(format!(
         "{} of symmetric memory are to be populated on this node ({slots} x {each}: {}), and {available}; lower these sizes, start fewer PEs on a node, or leave KIND, POLICY and PGSIZE out, so that pages come when they are touched",
         Size(asked),
         who.join(", ")
@@ -133,7 +128,7 @@ fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), Memory
                 .map(|node| format!("node {node} has left {}", Size(there.get(node).copied().unwrap_or(0))))
                 .collect();
             let kind = request.placement.kind.unwrap_or(Kind::NormalMem);
-            return Err(MemoryError::Mandatory(format!(
+            return Err(MemoryError::new(format!(
                 "{}: KIND={kind} with POLICY=MANDATORY needs {}{}; the PEs of this host want {} there in all, and {}; lower the sizes of what is {kind}, start fewer PEs on a node, or take POLICY=PREFERRED",
                 request.what,
                 Size(request.bytes as u64),
@@ -153,7 +148,7 @@ pub(super) fn no_pages(request: &Request, slots: usize, has: &str) -> MemoryErro
         [] => "vm.nr_hugepages".to_owned(),
         [node, ..] => format!("/sys/devices/system/node/node{node}/hugepages/*/nr_hugepages"),
     };
-    MemoryError::Mandatory(format!(
+    MemoryError::new(format!(
         "{}: PGSIZE={asked} with POLICY=MANDATORY needs {} in pages of at least that size on each of {slots} PEs{}, and this machine has {has}; reserve huge pages ({variable}), lower PGSIZE, or take POLICY=PREFERRED",
         request.what,
         Size(request.bytes as u64),
@@ -163,7 +158,7 @@ pub(super) fn no_pages(request: &Request, slots: usize, has: &str) -> MemoryErro
 
 fn file_size(asked: u64) -> Result<(), MemoryError> {
     match getrlimit(Resource::Fsize).current {
-        Some(limit) if limit < asked => Err(MemoryError::Limit(format!(
+        Some(limit) if limit < asked => Err(MemoryError::new(format!(
             "the memory of a PE is a memfd of {}, and files may have at most {} (ulimit -f, RLIMIT_FSIZE); raise the limit, or lower the sizes of the partitions",
             Size(asked),
             Size(limit)
@@ -186,15 +181,12 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
     }
     if let Some(limit) = maximum.filter(|&limit| limit < needed.saturating_add(open)) {
         let total = needed.saturating_add(open);
-        return Err(MemoryError::Limit(format!(
+        return Err(MemoryError::new(format!(
             "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node"
         )));
     }
-    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).map_err(|errno| MemoryError::System {
-        call: "setrlimit",
-        what: "raising the limit on open files",
-        errno,
-    })
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+        .map_err(MemoryError::of_call("setrlimit", "raising the limit on open files"))
 }
 
 pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
@@ -210,7 +202,7 @@ pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
     };
     let (what, bytes) = layout.largest_claim();
     let place = layout.stride() as u64;
-    MemoryError::Limit(format!(
+    MemoryError::new(format!(
         "symmetric memory of the {slots} PEs of this node needs {} of addresses, {} for each, and {limit}; {raise}lower {what} ({} of these), or start fewer PEs on a node",
         Size(place.saturating_mul(slots as u64)),
         Size(place),
