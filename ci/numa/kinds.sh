@@ -61,14 +61,14 @@ few() { # NODES OPTIONS...
     guest --nodes "$@" --add "$info" -- "$script"
 }
 
-few dram:512M,dram:512M,hbm:128M,slow:1G --no-hmat
+few dram:512M,dram:512M,hbm:128M,slow:1152M --no-hmat
 node 2 FASTMEM
 node 3 LARGEMEM
-expect topology '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 guessed from size and distance; the bandwidth is not known'
+expect topology '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 guessed from size; the bandwidth is not known'
 succeeds partitions 'warning: .*KIND=FASTMEM: node 2 is taken for FASTMEM by a guess'
 
 # A kernel refuses the HMAT that QEMU makes where a node has no memory.
-few dram,cpu,hbm@1:128M,slow:1G
+few dram,cpu,hbm@1:128M,slow:1152M
 node 1 -
 node 2 FASTMEM
 node 3 LARGEMEM

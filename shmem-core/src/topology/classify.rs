@@ -104,30 +104,13 @@ impl Measure {
         Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
     }
 
-    /// By size against the nearest primary memory: fast memory is small, slow memory is large. If
-    /// sizes are similar, by distance from CPUs: among memories without CPUs, the nearer one is
-    /// fast; a memory farther away than CPUs are from each other is slow.
+    /// By size against the nearest primary memory: fast memory is small, slow memory is large.
     fn guess(&self, nodes: &[NumaNode], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
-        let Some(&nearest) = nearest else { return Kind::NormalMem };
-        let (own, beside) = (nodes[index].memory, nodes[nearest].memory);
-        if let Some(kind) = SIZE.judge(own, beside, [Kind::LargeMem, Kind::FastMem]) {
-            return kind;
-        }
-        let cpus: Vec<usize> = (0..nodes.len()).filter(|&one| !nodes[one].cpus.is_empty()).collect();
-        let to_cpus = |of: usize| {
-            let others = cpus.iter().filter(move |&&one| one != of);
-            others.filter_map(move |&one| distance(nodes, of, one))
-        };
-        let apart = (0..nodes.len()).filter(|of| !self.primary.contains(of) && nodes[*of].memory > 0);
-        let apart: Vec<u32> = apart.filter_map(|of| to_cpus(of).min()).collect();
-        let between = cpus.iter().filter_map(|&of| to_cpus(of).max()).max();
-        match to_cpus(index).min() {
-            Some(own) if apart.iter().any(|&other| other > own) => Kind::FastMem,
-            Some(own) if apart.iter().any(|&other| other < own) => Kind::LargeMem,
-            Some(own) if between.is_some_and(|between| own > between) => Kind::LargeMem,
-            _ => Kind::NormalMem,
-        }
+        let size = |&one: &usize| nodes[one].memory;
+        let kind =
+            nearest.and_then(|one| SIZE.judge(size(&index), size(one), [Kind::LargeMem, Kind::FastMem]));
+        kind.unwrap_or(Kind::NormalMem)
     }
 }
 

@@ -118,7 +118,7 @@ impl Topology {
         self.having(kind).filter(|node| !node.allowed).map(|node| node.number).collect()
     }
 
-    /// The nodes whose kind is a guess from size and distance.
+    /// The nodes whose kind is a guess from size.
     pub fn guessed(&self, kind: Kind) -> Vec<u32> {
         let guessed = |node: &&NumaNode| node.evidence == Some(Evidence::Guess);
         self.having(kind).filter(guessed).map(|node| node.number).collect()
@@ -135,7 +135,7 @@ impl Topology {
     pub fn guess(&self, kind: Kind) -> String {
         let guessed = self.guessed(kind);
         format!(
-            "{} {} taken for {kind} by a guess from size and distance, since the bandwidth is not known (no HMAT)",
+            "{} {} taken for {kind} by a guess from size, since the bandwidth is not known (no HMAT)",
             numbers(&guessed),
             if guessed.len() == 1 { "is" } else { "are" }
         )

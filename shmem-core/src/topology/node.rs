@@ -57,7 +57,7 @@ pub enum Evidence {
     Speed,
     /// The type of its memory.
     Subtype,
-    /// Its size and distance: a guess.
+    /// Its size: a guess.
     Guess,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
         (Evidence::Primary, "by their CPUs"),
         (Evidence::Speed, "by bandwidth and latency"),
         (Evidence::Subtype, "by what the memory is called"),
-        (Evidence::Guess, "guessed from size and distance"),
+        (Evidence::Guess, "guessed from size"),
     ];
     let found = by.map(|(evidence, how)| (those(&|node| node.evidence == Some(evidence)), how));
     let found = found.iter().filter(|(found, _)| !found.is_empty());
