@@ -2,7 +2,7 @@
 //!
 //! The kind of a node's memory follows from its properties, never from the node's number: bandwidth and
 //! latency as seen from the nearest CPUs; if unknown, the type of the memory; then a guess, which is reported
-//! ([`Topology::basis`], [`Topology::guessed`]).
+//! ([`Topology::guessed`]).
 //!
 //! ```text
 //! sysfs      properties from /sys and /proc
@@ -30,7 +30,6 @@ pub struct Topology {
     nodes: Vec<NumaNode>,
     cpus: Vec<usize>,
     running: Option<u32>,
-    basis: String,
 }
 
 impl Topology {
@@ -60,8 +59,7 @@ impl Topology {
     /// ```
     pub fn of(mut nodes: Vec<NumaNode>, cpus: Vec<usize>, running: Option<u32>) -> Self {
         classify(&mut nodes);
-        let basis = node::basis(&nodes);
-        Self { nodes, cpus, running, basis }
+        Self { nodes, cpus, running }
     }
 
     /// The nodes in the order of their numbers; none if the kernel has no NUMA nodes.
@@ -72,11 +70,6 @@ impl Topology {
     /// The CPUs on which this process may run; none: not known.
     pub fn cpus(&self) -> &[usize] {
         &self.cpus
-    }
-
-    /// The evidence for the kinds, and unknown properties, in words.
-    pub fn basis(&self) -> &str {
-        &self.basis
     }
 
     /// The nodes on whose CPUs this process may run, in the order of their numbers.
@@ -124,11 +117,13 @@ impl Topology {
         self.having(kind).filter(guessed).map(|node| node.number).collect()
     }
 
-    /// All nodes with memory, and evidence for their kinds, in words, for messages.
+    /// All nodes with memory, in words, for messages.
     pub fn inventory(&self) -> String {
         let with_memory = self.nodes.iter().filter(|node| node.kind.is_some());
-        let all = with_memory.map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        if all.is_empty() { self.basis.clone() } else { format!("there are {all} (kinds: {})", self.basis) }
+        match with_memory.map(ToString::to_string).collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => "the kernel tells of no memory nodes".to_owned(),
+            all => format!("there are {all}"),
+        }
     }
 
     /// The report of nodes whose kind is a guess.

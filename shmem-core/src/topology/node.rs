@@ -61,6 +61,17 @@ pub enum Evidence {
     Guess,
 }
 
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Primary => "CPUs",
+            Self::Speed => "speed",
+            Self::Subtype => "type",
+            Self::Guess => "size",
+        })
+    }
+}
+
 /// `87.9 GiB/s 80 ns`, without unknown parts.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,36 +101,4 @@ pub(crate) fn numbers(nodes: &[u32]) -> String {
     let mut numbers: Vec<usize> = nodes.iter().map(|&number| number as usize).collect();
     numbers.sort_unstable();
     format!("node{} {}", if numbers.len() == 1 { "" } else { "s" }, ranges::show(&numbers))
-}
-
-/// Evidence for the nodes' kinds.
-pub(super) fn basis(all: &[NumaNode]) -> String {
-    let memory: Vec<&NumaNode> = all.iter().filter(|node| node.kind.is_some()).collect();
-    let those = |is: &dyn Fn(&NumaNode) -> bool| -> Vec<u32> {
-        memory.iter().filter(|node| is(node)).map(|node| node.number).collect()
-    };
-    match memory.len() {
-        0 => return "the kernel tells of no memory nodes".into(),
-        1 => return "there is one memory node".into(),
-        _ => {}
-    }
-    let by = [
-        (Evidence::Primary, "by their CPUs"),
-        (Evidence::Speed, "by bandwidth and latency"),
-        (Evidence::Subtype, "by what the memory is called"),
-        (Evidence::Guess, "guessed from size"),
-    ];
-    let found = by.map(|(evidence, how)| (those(&|node| node.evidence == Some(evidence)), how));
-    let found = found.iter().filter(|(found, _)| !found.is_empty());
-    let mut parts: Vec<String> = found.map(|(found, how)| format!("{} {how}", numbers(found))).collect();
-    if memory.iter().all(|node| node.evidence == Some(Evidence::Primary)) {
-        parts = vec!["all memory nodes have CPUs and none is far faster than another".into()];
-    }
-    let unknown = those(&|node| node.speed.bandwidth.is_none());
-    if !unknown.is_empty() {
-        let all = unknown.len() == memory.len();
-        let whose = if all { String::new() } else { format!(" of {}", numbers(&unknown)) };
-        parts.push(format!("the bandwidth{whose} is not known (no HMAT)"));
-    }
-    parts.join("; ")
 }

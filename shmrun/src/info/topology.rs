@@ -25,6 +25,7 @@ pub(crate) fn topology(root: &Root) -> String {
         "BANDWIDTH",
         "LATENCY",
         "TYPE",
+        "KIND BY",
         "DISTANCES",
         "HUGE PAGES (FREE/TOTAL)",
     ];
@@ -32,10 +33,10 @@ pub(crate) fn topology(root: &Root) -> String {
     for node in topology.nodes() {
         columns.push(row(root, node));
     }
-    text + &columns.to_string() + &format!("  kinds: {}\n", topology.basis())
+    text + &columns.to_string()
 }
 
-fn row(root: &Root, node: &NumaNode) -> [String; 11] {
+fn row(root: &Root, node: &NumaNode) -> [String; 12] {
     let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
     let pools = format!("sys/devices/system/node/node{}/hugepages", node.number);
@@ -59,6 +60,7 @@ fn row(root: &Root, node: &NumaNode) -> [String; 11] {
         or_none(Speed { latency: None, ..node.speed }.to_string()),
         or_none(Speed { bandwidth: None, ..node.speed }.to_string()),
         or_none(node.subtype.unwrap_or_default().to_owned()),
+        or_none(node.evidence.map(|evidence| evidence.to_string()).unwrap_or_default()),
         or_none(distances.join(" ")),
         pools.join(", "),
     ]
@@ -105,10 +107,9 @@ mod tests {
         assert_eq!(
             shown(&files),
             "CPUs that this process may use: 2 (0,2)\nmemory nodes:
-  NODE  KIND       CPUS  MEMORY  FREE  ALLOWED  BANDWIDTH  LATENCY  TYPE  DISTANCES  HUGE PAGES (FREE/TOTAL)
-     0  NORMALMEM  0-3       2G    1G  yes      100 GiB/s    80 ns  -     10 24      2M 5/8
-    10  FASTMEM    -       512M     0  no       500 GiB/s        -  -     24 10
-  kinds: node 0 by their CPUs; node 10 by bandwidth and latency
+  NODE  KIND       CPUS  MEMORY  FREE  ALLOWED  BANDWIDTH  LATENCY  TYPE  KIND BY  DISTANCES  HUGE PAGES (FREE/TOTAL)
+     0  NORMALMEM  0-3       2G    1G  yes      100 GiB/s    80 ns  -     CPUs     10 24      2M 5/8
+    10  FASTMEM    -       512M     0  no       500 GiB/s        -  -     speed    24 10
 "
         );
         assert_eq!(

@@ -77,25 +77,17 @@ fn home_is_where_the_process_runs_or_may_run() {
 }
 
 #[test]
-fn how_kinds_were_found_is_said() {
-    let basis = |nodes| Topology::of(nodes, vec![], None).basis().to_owned();
-    assert_eq!(basis(sockets()), "nodes 0-1 by their CPUs; nodes 2-4 by bandwidth and latency");
-    assert_eq!(basis(vec![]), "the kernel tells of no memory nodes");
-    assert_eq!(basis(vec![dram(0), bare(1)]), "there is one memory node");
-    assert_eq!(
-        basis(vec![dram(0), dram(1)]),
-        "all memory nodes have CPUs and none is far faster than another"
-    );
-    let named = NumaNode { subtype: Some("NVM"), speed: Speed::default(), ..cxl(2) };
-    assert_eq!(
-        basis(vec![dram(0), hbm(1), named]),
-        "node 0 by their CPUs; node 1 by bandwidth and latency; node 2 by what the memory is called; the bandwidth of node 2 is not known (no HMAT)"
-    );
+fn nodes_and_guesses_are_said() {
     let topology = Topology::of(untold(sockets()), vec![], None);
-    assert!(topology.basis().contains("; nodes 2-4 guessed from size; "), "{}", topology.basis());
     assert_eq!(topology.guessed(FastMem), [2, 3]);
     assert_eq!(
         topology.guess(FastMem),
         "nodes 2-3 are taken for FASTMEM by a guess from size, since the bandwidth is not known (no HMAT)"
     );
+    let nodes = vec![dram(0), NumaNode { subtype: Some("CXL"), allowed: false, ..cxl(1) }, bare(2)];
+    assert_eq!(
+        Topology::of(nodes, vec![], None).inventory(),
+        "there are node 0 NORMALMEM 64G 97 GiB/s 80 ns, node 1 LARGEMEM 256G 23 GiB/s 250 ns CXL (forbidden by a cpuset)"
+    );
+    assert_eq!(Topology::default().inventory(), "the kernel tells of no memory nodes");
 }
