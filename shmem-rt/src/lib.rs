@@ -148,8 +148,8 @@ pub use shmem_core::object::Symmetric;
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {
     pub use shmem_core::partition::{
-        FileGrant, Grant, Kind, MAX_PARTITION_ID, MAX_PARTITIONS, NewPartition, Pages, Partition, Policy,
-        default, fast, normal,
+        Grant, Kind, MAX_PARTITION_ID, MAX_PARTITIONS, NewPartition, Pages, Partition, Policy, default, fast,
+        normal,
     };
 }
 

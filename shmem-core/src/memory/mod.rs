@@ -47,6 +47,6 @@ pub use map::{ADDRESS_ALIGN, OWN_ALIGN};
 pub use own_memory::OwnMemory;
 pub use peer_memory::FilePart;
 pub use placement::{Placement, Spread, placement};
-pub use pmem::{FileState, Identity, PmemFile, agree};
+pub use pmem::{Identity, Persist, PmemFile, agree};
 pub use request::Request;
 pub use sealed::{PeList, Sealed};

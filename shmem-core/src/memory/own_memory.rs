@@ -21,7 +21,7 @@ use super::peer_memory::{FilePart, push};
 use super::placement::Spread;
 use super::pmem::PmemFile;
 use super::request::Request;
-use crate::partition::{FileGrant, Grant, Pages};
+use crate::partition::{Grant, Pages};
 
 /// Memory that this process made.
 #[derive(Debug)]
@@ -169,12 +169,7 @@ impl Provider<'_> {
         let number = self.files.len() as u64;
         self.files.push(AreaFile { file: descriptor, page, bytes, named: true });
         push(&mut self.overlays, FilePart { offset: start as u64, bytes, file: number, at, page });
-        Ok(Grant {
-            kind: request.traits.kind,
-            populated: true,
-            file: Some(FileGrant { path: file.path().display().to_string(), generation: file.generation() }),
-            ..Grant::plain(request.bytes as u64, page)
-        })
+        Ok(Grant { kind: request.traits.kind, populated: true, ..Grant::plain(request.bytes as u64, page) })
     }
 
     fn no_pages(&self, request: &Request, mut has: String) -> MemoryError {

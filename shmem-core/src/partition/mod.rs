@@ -32,7 +32,7 @@ pub use shmem_grammar::{
     Kind, MAX_PARTITION_ID, MIN_PAGE, Policy, SizeError, TraitError, Traits, check_traits, nearest,
     parse_size, parse_traits, parse_traits_and_file, round_size, short_size, show_size,
 };
-pub use spec::{FileGrant, Grant, Origin, Pages, PartitionSpec, StaticEntry};
+pub use spec::{Grant, Origin, Pages, PartitionSpec, StaticEntry};
 pub use table::Table;
 pub use wanted::NewPartition;
 

@@ -96,15 +96,13 @@ pub struct Grant {
     pub populated: bool,
     /// Wishes that were not granted, each with its reason, in words.
     pub downgrades: Vec<String>,
-    /// The file of the memory, which survives.
-    pub file: Option<FileGrant>,
 }
 
 impl Grant {
     /// Base pages, made at their first touch: the grant without a wish.
     pub fn plain(size: u64, pgsize: u64) -> Self {
         let (nodes, downgrades) = (Vec::new(), Vec::new());
-        Self { size, pgsize, pages: Pages::Base, kind: None, nodes, populated: false, downgrades, file: None }
+        Self { size, pgsize, pages: Pages::Base, kind: None, nodes, populated: false, downgrades }
     }
 }
 
@@ -120,15 +118,6 @@ mod kind_number {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Kind>, D::Error> {
         u32::deserialize(from).map(Kind::from_number)
     }
-}
-
-/// The file of one PE's part of a partition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct FileGrant {
-    /// Its path.
-    pub path: String,
-    /// The number of the opened persist; 0: the heap is new.
-    pub generation: u64,
 }
 
 /// A symmetric static's record in the binary. Numbers and texts: any bits are valid.

@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard};
 use shmem_core::context::Initiator as _;
 use shmem_core::heap::{Allocation, MIN_ALIGN, Owner};
 use shmem_core::object::SymBox;
-use shmem_core::partition::{FileGrant, nearest};
+use shmem_core::partition::nearest;
 use shmem_core::symmetric_data::Contents;
 
 use crate::error::{NameError, Result};
@@ -139,14 +139,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
         // SAFETY: the start of this PE's slot; `enter` lets one thread in.
         unsafe { shelf.write_names(world.endpoint().mine(0)) };
         Ok(())
-    }
-
-    /// The file of this PE's part of the partition, and the persist at which it was opened; `None`
-    /// if the partition does not outlive the job.
-    pub fn file(&self) -> Option<FileGrant> {
-        let partitions = self.world.job().memory.partitions.read();
-        let at = partitions.segments().iter().position(|&segment| segment == self.segment)?;
-        partitions.granted(at, self.world.my_pe()).file.clone()
     }
 
     #[track_caller]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
-use shmem_core::memory::{FileState, Identity, PmemFile, agree};
+use shmem_core::memory::{Identity, Persist, PmemFile, agree};
 use shmem_core::partition::PartitionSpec;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -21,8 +21,8 @@ use crate::state::shelf::Shelf;
 struct Report {
     /// A random number; PE 0's marks the files that are made together.
     set: u64,
-    /// The files, in the order of their partitions.
-    files: Vec<Result<FileState, String>>,
+    /// The persists in each file, in the order of their partitions, or why the file is refused.
+    files: Vec<Result<Vec<Persist>, String>>,
 }
 
 impl Message for Report {}
@@ -98,11 +98,11 @@ fn agreed(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<u64> {
     let mut found = Vec::with_capacity(reports.len());
     for (pe, report) in reports.iter().enumerate() {
         match report.files.get(at).ok_or_else(garbled)? {
-            Ok(file) => found.push(*file),
+            Ok(persists) => found.push(persists.clone()),
             Err(reason) => return Err(of_files(pe, reason)),
         }
     }
-    agree(&found).map_err(|(pe, why)| of_files(pe, &format!("{}: {why}", spec.title())))
+    agree(&found).map_err(|why| ErrorKind::Start(format!("{}: {why}", spec.title())).into())
 }
 
 fn of_files(pe: usize, reason: &str) -> Error {

@@ -47,30 +47,16 @@ fn errno(error: std::io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
-/// The state of the file of one PE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileState {
-    /// The newest persist in the file; 0: none.
+/// A persist of one heap. The default stands for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Persist {
+    /// Its number, from 1.
     pub generation: u64,
-    /// Whether the file also has the persist before.
-    pub has_previous: bool,
     /// A number common to the files of one heap.
     pub set: u64,
 }
 
-impl FileState {
-    /// Whether the file has no persist.
-    pub fn is_new(&self) -> bool {
-        self.generation == 0
-    }
-
-    /// Whether the file has a persist.
-    fn has(&self, generation: u64) -> bool {
-        generation == self.generation || self.has_previous && generation + 1 == self.generation
-    }
-}
-
-impl fmt::Display for FileState {
+impl fmt::Display for Persist {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.generation {
             0 => f.write_str("nothing persisted yet"),
@@ -79,26 +65,23 @@ impl fmt::Display for FileState {
     }
 }
 
-/// Returns the number of the newest persist that the files of all PEs have; 0: none, the heap is new.
-/// Fails if no crash leaves such files: with a PE, and why its file does not fit the others.
-/// Panics if there are no files.
-pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
-    let apart = |one: usize, other: usize, whose: &str| {
-        let there = format!("PE {one} has {}, PE {other} has {}{whose}", found[one], found[other]);
-        let remedy = "put back all of them from one copy, or name other files";
-        Err((other, format!("the files of the PEs do not belong together: {there}; {remedy}")))
+/// Returns the number of the newest persist that the files of all PEs have; 0: none, the heap is new. `found` has the persists in
+/// the file of each PE, the newest first. Fails, in words, if no crash leaves such files.
+pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
+    let newest = |pe: usize| found[pe].first().copied().unwrap_or_default();
+    let least = (0..found.len()).min_by_key(|pe| newest(*pe)).unwrap_or_default();
+    let Some(other) = found.iter().position(|persists| !persists.contains(&newest(least))) else {
+        return Ok(newest(least).generation);
     };
-    let differs = |one: usize| found.iter().position(|file| !file.is_new() && file.set != found[one].set);
-    let used = found.iter().position(|file| !file.is_new());
-    if let Some((one, other)) = used.and_then(|one| Some((one, differs(one)?))) {
-        return apart(one, other, " of another heap");
-    }
-    let least = (0..found.len()).min_by_key(|pe| found[*pe].generation).unwrap_or_default();
-    let target = found[least].generation;
-    match found.iter().position(|file| !file.has(target)) {
-        Some(other) => apart(least.min(other), least.max(other), ""),
-        None => Ok(target),
-    }
+    let (one, other) = (least.min(other), least.max(other));
+    let is_foreign = newest(one).generation == newest(other).generation;
+    Err(format!(
+        "the files of the PEs do not belong together: PE {one} has {}, PE {other} has {}{}; put back all of them from one copy, or \
+         name other files",
+        newest(one),
+        newest(other),
+        if is_foreign { " of another heap" } else { "" }
+    ))
 }
 
 /// A message about the file of a partition: what is wrong, and what to do.
@@ -144,10 +127,10 @@ impl PmemFile {
         file.write_header(&header.page()).map(|()| file)
     }
 
-    /// The state of the file.
-    pub fn found(&self) -> FileState {
-        let Header { generation, set, .. } = self.header;
-        FileState { generation, has_previous: self.previous.is_some(), set }
+    /// The persists in the file, the newest first.
+    pub fn found(&self) -> Vec<Persist> {
+        let persist = |&Header { generation, set, .. }: &Header| Persist { generation, set };
+        [Some(&self.header), self.previous.as_ref()].into_iter().flatten().map(persist).collect()
     }
 
     /// Its path.

@@ -71,7 +71,7 @@ impl Areas {
 }
 
 /// The header of a copy that holds a persist; see the head of [`super`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Header {
     magic: u64,
@@ -130,14 +130,5 @@ impl Header {
         let header: Self = bytemuck::pod_read_unaligned(&page[..size_of::<Self>()]);
         let is_whole = header.magic == MAGIC && header.sum == header.fingerprint();
         (is_whole && header.generation < MOST).then_some(header)
-    }
-
-    /// Whether a crash can leave this page, which has no whole header, in the file of this header. Each byte that all headers
-    /// of a file share must be equal or 0, and the bytes behind the header 0.
-    pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
-        let (header, behind) = page.split_at(size_of::<Self>());
-        let common = &bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, generation)];
-        let mut pairs = header.iter().zip(common);
-        pairs.all(|(found, own)| found == own || *found == 0) && behind.iter().all(|byte| *byte == 0)
     }
 }

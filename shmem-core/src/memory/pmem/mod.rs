@@ -46,11 +46,9 @@
 //! cache that the disk lacks; a later flush skips such pages. So the first persist of a job writes
 //! the whole copy, unless the file is new.
 //!
-//! *Damage other than by a crash* may hit the newest header: then the persist before it would pass for the last one.
-//! So headers are compared. In the fields that all headers of a file share, a torn header has the same bytes or zeroes. Any other
-//! byte there is damage, and the file is refused. Damage in fields that differ between headers looks like a crash.
-//!
 //! # Remaining risk
+//!
+//! Only headers have a checksum. A header that a medium damages is taken for a torn one: then the persist before counts.
 //!
 //! A regular file cannot be sealed as memfds are. It is locked (`flock`) for as long as any PE has it mapped,
 //! has mode 0600, and belongs to the user of the job; its blocks are allocated at the start. If a process of the
@@ -60,7 +58,7 @@ mod file;
 mod header;
 mod open;
 
-pub use file::{FileState, PmemFile, agree};
+pub use file::{Persist, PmemFile, agree};
 pub use header::Identity;
 
 #[cfg(test)]

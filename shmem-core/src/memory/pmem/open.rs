@@ -22,7 +22,7 @@ const MAX_LAYOUT: u64 = 1 << 20;
 
 const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
 
-pub(super) const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
+const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
      name another file, or delete it if nobody needs it";
 
 impl PmemFile {
@@ -58,28 +58,25 @@ fn find(path: &Path) -> Result<Option<File>, String> {
         found = handle(OFlags::empty())?;
     }
     let Some((handle, stat)) = found else { return Ok(None) };
-    regular(&stat)?;
+    regular(&stat).and_then(|()| owned(&stat))?;
     let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let opened = rustix::fs::open(itself, flags, Mode::empty());
     opened.map(|file| Some(file.into())).map_err(|errno| denied("opened", "open", errno))
 }
 
-/// Requires a file of this user.
 fn regular(stat: &Stat) -> Result<(), String> {
-    let is = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => return owned(stat),
+    const NEW: &str = "name a file that does not exist yet, or one that an earlier job has made";
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(()),
         FileType::CharacterDevice | FileType::BlockDevice => {
-            return Err("is a device; put a file system on the memory and name a file there: ndctl create-namespace -m fsdax, \
-                        mkfs.ext4, mount -o dax"
-                .into());
+            Err("is a device; put a file system on the memory and name a file there: ndctl create-namespace -m fsdax, \
+                 mkfs.ext4, mount -o dax"
+                .into())
         }
-        FileType::Directory => "a directory",
-        _ => "a pipe or socket",
-    };
-    Err(format!(
-        "is no file but {is}; name a file that does not exist yet, or one that an earlier job has made"
-    ))
+        FileType::Directory => Err(format!("is no file but a directory; {NEW}")),
+        _ => Err(format!("is no file but a pipe or socket; {NEW}")),
+    }
 }
 
 fn owned(stat: &Stat) -> Result<(), String> {
@@ -112,7 +109,10 @@ fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, S
     check(&file, &found.0, identity)?;
     let areas = Areas::of(identity);
     if bytes < areas.end() {
-        return Err(damaged(format_args!("it has {} and should have {}", Size(bytes), Size(areas.end()))));
+        let (bytes, all) = (Size(bytes), Size(areas.end()));
+        return Err(format!(
+            "is damaged: it has {bytes} and should have {all}; put it back from a copy, or delete the files of all PEs to begin anew"
+        ));
     }
     // A copied file may have holes in place of zero pages.
     allocate(&file, areas.end())?;
@@ -227,34 +227,17 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Damage that no crash leaves behind.
-fn damaged(how: impl core::fmt::Display) -> String {
-    format!("is damaged: {how}; put it back from a copy, or delete the files of all PEs to begin anew")
-}
-
-/// Reads the newest whole header, and the previous header if it is whole. Fails if a torn header is not the result of a crash.
+/// Reads the newest header, and the previous header if it is there. A torn header is the result of a crash, and none.
 pub(super) fn headers(disk: &dyn Disk) -> Result<(Header, Option<Header>), String> {
-    let mut pages = [[0; HEADER_PAGE]; 2];
-    for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
-        disk.read(at, page).map_err(system("pread"))?;
+    let mut found = Vec::new();
+    for at in [0, HEADER_PAGE as u64] {
+        let mut page = [0; HEADER_PAGE];
+        disk.read(at, &mut page).map_err(system("pread"))?;
+        found.extend(Header::read(&page));
     }
-    let (header, other) = match pages.each_ref().map(|page| Header::read(page)) {
-        [Some(one), Some(other)] => {
-            let (older, newer) = if one.generation < other.generation { (one, other) } else { (other, one) };
-            return Ok((newer, Some(older).filter(|older| older.generation + 1 == newer.generation)));
-        }
-        [Some(header), None] => (header, &pages[1]),
-        [None, Some(header)] => (header, &pages[0]),
-        [None, None] => return Err(FOREIGN.into()),
-    };
-    if header.may_have_torn(other) {
-        return Ok((header, None));
-    }
-    Err(damaged(format_args!(
-        "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {}, but \
-         the newest may have been lost",
-        header.generation
-    )))
+    found.sort_by_key(|header| header.generation);
+    let newest = found.pop().ok_or(FOREIGN)?;
+    Ok((newest, found.pop().filter(|previous| previous.generation + 1 == newest.generation)))
 }
 
 /// Checks that the header fits the job.

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::exclusion::Mutex;
 use crate::memory::pmem::file::{Disk, PmemFile, agree};
 use crate::memory::pmem::header::{Areas, Identity, LAYOUT, UNIT};
-use crate::memory::pmem::open::{FOREIGN, headers};
+use crate::memory::pmem::open::headers;
 
 /// Units of an area.
 const UNITS: usize = 2;
@@ -52,8 +52,7 @@ impl Job {
         for (pe, disk) in (0..).zip(&self.disks) {
             disk.flush()?;
             let identity = Identity { what: String::new(), size: 1, pe, pes, layout: "layout".to_owned() };
-            let found = headers(disk).inspect_err(|why| assert_eq!(why, FOREIGN, "taken for damage"));
-            let found = found.ok().filter(|(header, _)| header.generation > 0);
+            let found = headers(disk).ok().filter(|(header, _)| header.generation > 0);
             if found.is_none() {
                 disk.lock().cut()?;
             }
@@ -61,20 +60,14 @@ impl Job {
             self.files.push(PmemFile::load(disk, Path::new(""), &identity, AREAS, found)?);
         }
         let found: Vec<_> = self.files.iter().map(PmemFile::found).collect();
-        let target = agree(&found).unwrap_or_else(|(_, error)| panic!("{error}"));
+        let target = agree(&found).unwrap();
         self.each(|file| file.settle(target, 77))
     }
 
-    /// Makes every PE do its part, in any order. A PE that dies does not stop the others before the next barrier.
-    fn each(&mut self, mut part: impl FnMut(&mut PmemFile) -> Result<(), Errno>) -> Result<(), Errno> {
-        let first = self.dice.usize(..self.files.len());
-        self.files.rotate_left(first);
-        let mut result = Ok(());
-        for file in &mut self.files {
-            result = result.and(part(file));
-        }
-        self.files.rotate_right(first);
-        result
+    /// Makes every PE do its part. A PE that dies does not stop the others before the next barrier.
+    fn each(&mut self, part: impl FnMut(&mut PmemFile) -> Result<(), Errno>) -> Result<(), Errno> {
+        let results: Vec<_> = self.files.iter_mut().map(part).collect();
+        results.into_iter().collect()
     }
 
     /// Fills some units with one of few values, so that a unit often has the value that it had before.
