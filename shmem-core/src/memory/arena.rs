@@ -47,7 +47,6 @@ impl Arena {
         alike: usize,
         machine: Machine,
     ) -> Result<Self, MemoryError> {
-        capacity::check_each(&layout, &machine)?;
         // Strides are multiples of the unit, so all slots are aligned to the unit.
         let align = layout.unit().max(OWN_ALIGN);
         let reservation = layout
@@ -55,7 +54,8 @@ impl Arena {
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, align, own * layout.stride()).ok())
             .ok_or_else(|| capacity::address_space(&layout, slots))?;
-        capacity::check_all(&layout, slots, alike, &machine)?;
+        capacity::check(layout.requests(), layout.bytes(), slots, alike, &machine)?;
+        capacity::descriptors(layout.requests(), slots, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 
@@ -155,7 +155,7 @@ impl Arena {
     /// compared with available memory. `alike` PEs, this one included, may have memory of the same
     /// NUMA nodes. Fails if the machine does not have the memory.
     pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
-        capacity::check_later(request, self.slots, alike, &self.machine)
+        capacity::check(core::slice::from_ref(request), request.bytes, self.slots, alike, &self.machine)
     }
 
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset

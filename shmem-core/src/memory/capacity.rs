@@ -16,37 +16,20 @@ use super::placement::{Placement, Spread};
 use super::request::Request;
 use crate::partition::Pages;
 
-/// Checks each partition's size against the memory.
-pub(super) fn check_each(layout: &SlotLayout, machine: &Machine) -> Result<(), MemoryError> {
+/// Checks the requests of all PEs of the node, which are equal, and have `bytes` bytes together on each PE. `alike` PEs, this one
+/// included, may have memory of the same NUMA nodes. The other PEs count for the node's total memory only.
+pub(super) fn check(
+    requests: &[Request],
+    bytes: usize,
+    slots: usize,
+    alike: usize,
+    machine: &Machine,
+) -> Result<(), MemoryError> {
     let memory = machine.memory();
-    let mut in_memory = layout.requests().iter().filter(|request| !request.is_in_file());
-    in_memory.try_for_each(|request| fits(request, &memory))
-}
-
-/// Checks the sum of the requests of all PEs of the node, which have equal partitions. `alike` PEs, this one included, may
-/// have memory of the same NUMA nodes. The other PEs count for the node's total memory only.
-pub(super) fn check_all(
-    layout: &SlotLayout,
-    slots: usize,
-    alike: usize,
-    machine: &Machine,
-) -> Result<(), MemoryError> {
-    populated(layout.requests(), slots, alike.clamp(1, slots), machine)?;
-    file_size(layout.bytes() as u64)?;
-    descriptors(layout.requests(), slots, machine)
-}
-
-/// Checks one segment that `slots` running PEs request at once. `alike` PEs, this one included, place it on
-/// the same NUMA nodes. The other PEs count for the node's total memory only.
-pub(super) fn check_later(
-    request: &Request,
-    slots: usize,
-    alike: usize,
-    machine: &Machine,
-) -> Result<(), MemoryError> {
-    fits(request, &machine.memory())?;
-    populated(core::slice::from_ref(request), slots, alike.clamp(1, slots), machine)?;
-    file_size(request.bytes as u64)
+    let mut in_memory = requests.iter().filter(|request| !request.is_in_file());
+    in_memory.try_for_each(|request| fits(request, &memory))?;
+    populated(requests, slots, alike.clamp(1, slots), machine)?;
+    file_size(bytes as u64)
 }
 
 fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
@@ -168,7 +151,7 @@ fn file_size(asked: u64) -> Result<(), MemoryError> {
 }
 
 /// Checks the limit on open files: each PE sends a descriptor per file, all open at once.
-fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+pub(super) fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     let base = machine.base_page();
     let huge = requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > base)).count();
     let huge = if huge > 0 { huge.min(machine.page_sizes().pools.len()) } else { 0 };
@@ -200,12 +183,12 @@ pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
             (format!("{space} does not have that much left"), "")
         }
     };
-    let (what, bytes) = layout.largest_claim();
+    let (what, bytes) = &layout.largest_claim;
     let place = layout.stride() as u64;
     MemoryError::new(format!(
         "symmetric memory of the {slots} PEs of this node needs {} of addresses, {} for each, and {limit}; {raise}lower {what} ({} of these), or start fewer PEs on a node",
         Size(place.saturating_mul(slots as u64)),
         Size(place),
-        Size(bytes)
+        Size(*bytes)
     ))
 }

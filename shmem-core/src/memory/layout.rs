@@ -41,8 +41,8 @@ pub struct SlotLayout {
     bytes: usize,
     slot_bytes: usize,
     stride: usize,
-    /// Requested bytes of addresses for later segments.
-    later: usize,
+    /// The largest consumer of a slot's addresses, in words with its variable, and its number of bytes.
+    pub(super) largest_claim: (String, u64),
     /// NUMA nodes that this process may use.
     allowed: Vec<u32>,
 }
@@ -65,11 +65,12 @@ impl SlotLayout {
             .map(|spec| Request::partition(spec, topology))
             .collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
+        let largest_claim = largest_claim(&requests, team_bytes, later_bytes);
         let too_large = || {
-            let (what, asked) = largest_claim(&requests, team_bytes, later_bytes);
             MemoryError::new(format!(
-                "{what}: {} are asked for, and a process has {} of addresses for all PEs of its node; lower it",
-                Size(asked),
+                "{}: {} are asked for, and a process has {} of addresses for all PEs of its node; lower it",
+                largest_claim.0,
+                Size(largest_claim.1),
                 Size(ADDRESSES)
             ))
         };
@@ -94,7 +95,7 @@ impl SlotLayout {
                 bytes,
                 slot_bytes,
                 stride,
-                later: later_bytes,
+                largest_claim,
                 allowed: topology
                     .nodes()
                     .iter()
@@ -157,11 +158,6 @@ impl SlotLayout {
         self.slot_bytes
     }
 
-    /// The largest consumer of a slot's addresses, in words, and its number of bytes.
-    pub(super) fn largest_claim(&self) -> (String, u64) {
-        largest_claim(&self.requests, self.system - SYSTEM_BYTES, self.later)
-    }
-
     /// Bytes from one PE's slot to the next.
     pub fn stride(&self) -> usize {
         self.stride
@@ -206,7 +202,6 @@ fn odd_multiple(bytes: usize, unit: usize) -> Option<usize> {
     (bytes.div_ceil(unit) | 1).checked_mul(unit)
 }
 
-/// The largest consumer of addresses, in words with its variable, and its number of bytes.
 fn largest_claim(requests: &[Request], teams: usize, later: usize) -> (String, u64) {
     let claims = requests.iter().map(|request| (request.what.as_str(), request.bytes)).chain([
         ("SHMEM_TEAM_SIZE, the memory of teams", teams),

@@ -23,10 +23,10 @@ use super::request::Request;
 /// `MPOL_PREFERRED_MANY`, Linux 5.15; the libc crate does not name it.
 const PREFERRED_MANY: libc::c_int = 5;
 
-/// Most pages of one `move_pages` call.
+/// Upper limit on the pages of one `move_pages` call.
 const BATCH: usize = 1 << 14;
 
-/// Most ranges of a temporary mapping: each range splits it.
+/// Upper limit on the ranges of a temporary mapping, because each range splits the mapping.
 const RANGES: usize = 1 << 10;
 
 /// Whether an error means that NUMA calls are unavailable.
@@ -131,21 +131,6 @@ pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Res
         found.extend(status.iter().map(|&node| u32::try_from(node).ok()));
     }
     Ok(found)
-}
-
-/// The mode and nodes of the policy at an address.
-#[cfg(test)]
-pub(super) fn policy(address: *mut u8) -> Result<(libc::c_int, Vec<u32>), Errno> {
-    const BY_ADDRESS: libc::c_int = 2;
-    let (mut mode, mut mask): (libc::c_int, Mask) = (0, [0; _]);
-    let words = mask.as_mut_ptr();
-    // SAFETY: mode and mask live until the call returns, and the mask has as many bits as it is told.
-    let result = unsafe {
-        libc::syscall(libc::SYS_get_mempolicy, &raw mut mode, words, BITS - 1, address, BY_ADDRESS)
-    };
-    call(result)?;
-    let set = |&node: &u32| mask[node as usize / WORD] >> (node as usize % WORD) & 1 == 1;
-    Ok((mode, (0..1024).filter(set).collect()))
 }
 
 /// Number of pages on each node, by node number.

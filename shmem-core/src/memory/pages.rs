@@ -8,7 +8,7 @@
 
 use shmem_grammar::Policy;
 
-use super::error::Size;
+use super::error::{Size, node_list};
 use super::request::Request;
 use crate::partition::Pages;
 use crate::root::Root;
@@ -46,23 +46,10 @@ impl Pool {
     }
 
     fn describe(&self, nodes: Option<&[u32]>) -> String {
-        let Self { size, free, total, .. } = self;
-        let size = Size(*size);
-        let Some(wanted) = nodes.filter(|_| !self.nodes.is_empty()) else {
-            return format!("huge pages of {size} ({free} of {total} can be had)");
-        };
-        let list = |on: bool| {
-            let some =
-                self.nodes.iter().filter(|(node, free)| wanted.contains(node) == on && (on || *free > 0));
-            some.map(|(node, free)| format!("{free} on node {node}")).collect::<Vec<_>>().join(", ")
-        };
-        let there = match list(true) {
-            none if none.is_empty() => "none there".into(),
-            some => format!("{some} are free"),
-        };
-        let elsewhere = list(false);
-        let elsewhere = if elsewhere.is_empty() { elsewhere } else { format!("; elsewhere {elsewhere}") };
-        format!("huge pages of {size} ({there}{elsewhere})")
+        let nodes = nodes.filter(|_| !self.nodes.is_empty()).unwrap_or_default();
+        let free = if nodes.is_empty() { self.free } else { self.free_on(Some(nodes)) };
+        let (size, on) = (Size(self.size), node_list(" on", nodes));
+        format!("huge pages of {size} ({free} of {} can be had{on})", self.total)
     }
 }
 
@@ -143,16 +130,18 @@ impl PageSizes {
 
     /// Removes a choice that failed.
     pub(super) fn failed(&mut self, choice: &PageChoice, reason: &str) {
-        let (pages, done) = match choice.pages {
-            Pages::HugeTlb => ("huge pages", "taken"),
-            Pages::Transparent => ("transparent huge pages", "made"),
+        let size = Size(choice.size);
+        self.failures.push(match choice.pages {
+            Pages::HugeTlb => {
+                self.pools.retain(|pool| pool.size != choice.size);
+                format!("huge pages of {size} which could not be taken ({reason})")
+            }
+            Pages::Transparent => {
+                self.transparent = None;
+                format!("transparent huge pages of {size} which could not be made ({reason})")
+            }
             Pages::Base => return,
-        };
-        match choice.pages {
-            Pages::HugeTlb => self.pools.retain(|pool| pool.size != choice.size),
-            _ => self.transparent = None,
-        }
-        self.failures.push(format!("{pages} of {} which could not be {done} ({reason})", Size(choice.size)));
+        });
     }
 
     /// The page sizes available to a request, in words.

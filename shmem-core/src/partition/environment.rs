@@ -195,33 +195,18 @@ fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
     let Some(which) = stem_of(variable).and_then(|stem| stem.strip_prefix("SYMMETRIC_PARTITION")) else {
         return Ok(Subject::Heap);
     };
-    let fault = match which.strip_prefix('_') {
-        Some("") => "the name is missing".into(),
-        Some(name) => return Ok(Subject::Name(name.to_ascii_lowercase())),
-        None => match id_of(which) {
-            Ok(id) => return Ok(Subject::Id(id)),
-            Err(fault) => fault,
-        },
+    let fault = match (which.strip_prefix('_'), which.parse()) {
+        (Some(""), _) => "the name is missing".into(),
+        (Some(name), _) => return Ok(Subject::Name(name.to_ascii_lowercase())),
+        (None, Ok(id)) if id <= MAX_PARTITION_ID && which.starts_with(|c| matches!(c, '1'..='9')) => {
+            return Ok(Subject::Id(id));
+        }
+        (None, _) => format!("`{which}` is not an ID"),
     };
     let stem = &variable[..variable.len() - which.len()];
     Err(PartitionError::new(format!(
         "{variable}={value}: {fault}; write {stem}<ID> with an ID in 1..={MAX_PARTITION_ID}, or {stem}_<NAME> with a name that the program declares"
     )))
-}
-
-fn id_of(text: &str) -> Result<u32, String> {
-    if text.is_empty() {
-        return Err("the ID is missing".into());
-    }
-    if !text.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Err(format!("`{text}` is not an ID"));
-    }
-    match text.parse() {
-        Ok(0) => Err("0 is not the ID of a partition".into()),
-        Ok(id) if text.starts_with('0') => Err(format!("`{text}` is not an ID: write {id}")),
-        Ok(id) if id <= MAX_PARTITION_ID => Ok(id),
-        _ => Err(format!("the ID {text} is too large")),
-    }
 }
 
 /// Escapes control characters, for messages; valid texts have none.

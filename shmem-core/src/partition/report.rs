@@ -36,20 +36,14 @@ const GIVEN: usize = HEADS.len() - ASKED - 1;
 /// grants. `grants` has, for each of `specs`, the grant of each PE.
 ///
 /// `NODES` has the NUMA nodes of the pages: `2` all on node 2; `0:512 2:16` page counts by node.
-/// `-`: not requested, not granted, or no pages exist yet.
+/// `-`: not requested, or no pages exist yet.
 pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
-    for (index, spec) in specs.iter().enumerate() {
-        let pes = grants.get(index).map_or(0, Alike::len);
-        let all = grants.get(index).into_iter().flat_map(Alike::iter).map(given).enumerate();
-        let given = |(given, of): ([String; GIVEN], Vec<usize>)| [&[show_pes(&of, pes)], &given[..]].concat();
-        let mut groups: Vec<Vec<String>> = groups(all).into_iter().map(given).collect();
-        if groups.is_empty() {
-            groups.push(vec!["-".to_owned(); GIVEN + 1]);
-        }
-        for (number, given) in groups.into_iter().enumerate() {
+    for (spec, grants) in specs.iter().zip(grants) {
+        let groups = groups(grants.iter().map(given).enumerate());
+        for (number, (given, pes)) in groups.into_iter().enumerate() {
             let asked = if number == 0 { asked(spec) } else { [const { String::new() }; ASKED] };
-            let mut cells = asked.into_iter().chain(given);
+            let mut cells = asked.into_iter().chain([show_pes(&pes, grants.len())]).chain(given);
             columns.push([(); HEADS.len()].map(|()| cells.next().unwrap_or_default()));
         }
     }

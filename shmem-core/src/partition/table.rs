@@ -67,12 +67,12 @@ impl Table {
         self.specs
             .iter()
             .map(|spec| {
-                let asked = Traits { size: None, ..spec.traits }.to_string();
+                let asked = match (Traits { size: None, ..spec.traits }).to_string() {
+                    none if none.is_empty() => none,
+                    asked => format!(", {asked}"),
+                };
                 let populated = if spec.explicit { ", populated" } else { "" };
-                match asked.is_empty() {
-                    true => format!("{}: {}{populated}", spec.title(), show_size(spec.size)),
-                    false => format!("{}: {}, {asked}{populated}", spec.title(), show_size(spec.size)),
-                }
+                format!("{}: {}{asked}{populated}", spec.title(), show_size(spec.size))
             })
             .collect()
     }

@@ -1,12 +1,5 @@
-//! Partitions that outlive the job, with objects by name.
-//!
-//! ```text
-//! open     opening at the start: all PEs agree on one persist, read the names in their files, and reserve the named objects
-//! persist  the collective that saves all of these partitions
-//! names    objects by name, on the heaps of these partitions
-//! ```
-//!
-//! The head of `shmem_core::memory`'s module `pmem` has the argument why the files survive crashes.
+//! Partitions that outlive the job, with objects by name. At the start all PEs [`open`] their files, agree on one persist, and read
+//! the names in them. The head of `shmem_core::memory`'s module `pmem` has the argument why the files survive crashes.
 
 mod names;
 mod open;

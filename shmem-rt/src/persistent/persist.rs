@@ -49,8 +49,8 @@ impl<L: ThreadLevel> World<L> {
         let purpose = Purpose::of_memory("persist", &[], &String::new);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
-        let mut written = 0;
-        for shelf in job.memory.shelves.lock().iter_mut() {
+        let mut shelves = job.memory.shelves.lock();
+        for shelf in shelves.iter_mut() {
             // A raw transfer may have overwritten the list in the partition: the list in this process counts.
             // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
@@ -62,14 +62,13 @@ impl<L: ThreadLevel> World<L> {
                     at(location)
                 ));
             }
-            let file = &mut shelf.file;
-            let last = file.generation();
-            let mine = if shelf.failed { Err(Errno::IO) } else { file.persist() };
+            let last = shelf.file.generation();
+            let mine = if shelf.failed { Err(Errno::IO) } else { shelf.file.persist() };
             if let Err((pe, errno)) = worst(&agreed, mine) {
                 if !shelf.failed {
                     shelf.failed = true;
-                    if let Err(errno) = file.revert() {
-                        let error = file.failed("going back", errno);
+                    if let Err(errno) = shelf.file.revert() {
+                        let error = shelf.file.failed("going back", errno);
                         job.abort(1, &format!("{error}; the files have the last persist"));
                     }
                     agreed.again();
@@ -78,9 +77,8 @@ impl<L: ThreadLevel> World<L> {
                     (shelf.title.clone(), std::io::Error::from_raw_os_error(errno).to_string());
                 return Err(agreed.refused(ErrorKind::NotPersisted { partition, pe, reason, last }));
             }
-            written += 1;
         }
-        Ok(written)
+        Ok(shelves.len())
     }
 }
 

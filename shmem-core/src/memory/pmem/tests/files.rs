@@ -24,9 +24,9 @@ fn areas() -> Areas {
     Areas::of(&identity(0))
 }
 
-/// What every byte of a PE is in a persist; 0: before the first.
+/// Each byte of a PE in a persist.
 fn value(pe: usize, persist: u64) -> u8 {
-    if persist == 0 { 0 } else { (10 * persist + pe as u64) as u8 }
+    (10 * persist + pe as u64) as u8
 }
 
 #[track_caller]
@@ -42,7 +42,6 @@ impl Heap {
         self.0.root().join(format!("heap.{pe}"))
     }
 
-    /// A file by another descriptor.
     fn raw(&self, pe: usize) -> File {
         File::options().read(true).write(true).open(self.path(pe)).unwrap()
     }
@@ -55,7 +54,7 @@ impl Heap {
         std::fs::write(self.path(pe), bytes).unwrap();
     }
 
-    /// Opens the files, comes to what they agree on, and gives that.
+    /// Opens the files, and restores the persist on which they agree.
     fn open(&self) -> Result<(u64, Vec<PmemFile>), String> {
         let open = |pe| PmemFile::open(&self.path(pe), &identity(pe));
         let mut files = (0..PES).map(open).collect::<Result<Vec<_>, _>>()?;

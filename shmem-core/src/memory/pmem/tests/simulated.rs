@@ -14,10 +14,8 @@ use crate::memory::pmem::file::{Disk, PmemFile, agree};
 use crate::memory::pmem::header::{Areas, Identity, LAYOUT, UNIT};
 use crate::memory::pmem::open::headers;
 
-/// Units of an area.
-const UNITS: usize = 2;
-
-const AREAS: Areas = Areas { work: LAYOUT + 4096, bytes: (UNITS * UNIT) as u64 };
+/// Areas of two units.
+const AREAS: Areas = Areas { work: LAYOUT + 4096, bytes: 2 * UNIT as u64 };
 
 /// Upper limit on the operations of a persist.
 const OPERATIONS: usize = 8;
@@ -35,9 +33,8 @@ struct Job {
 
 impl Job {
     fn new(pes: usize, seed: u64) -> Self {
-        let disk = |pe| Lossy::new(seed.wrapping_mul(31) + pe as u64);
         let last = vec![vec![0; AREAS.bytes as usize]; pes];
-        let disks = (0..pes).map(disk).collect();
+        let disks = (0..pes as u64).map(|pe| Lossy::new(seed.wrapping_mul(31) ^ pe)).collect();
         Self { dice: Rng::with_seed(seed), disks, files: Vec::new(), last, next: None }
     }
 
@@ -72,9 +69,9 @@ impl Job {
 
     /// Fills some units with one of few values, so that a unit often has the value that it had before.
     fn scribble(&mut self) {
-        for (disk, unit) in self.disks.iter().flat_map(|disk| (0..UNITS).map(move |unit| (disk, unit))) {
+        for (disk, unit) in self.disks.iter().flat_map(|disk| [0, UNIT].map(|unit| (disk, unit))) {
             if self.dice.bool() {
-                disk.lock().store(AREAS.work as usize + unit * UNIT, &[self.dice.u8(..3); UNIT]);
+                disk.lock().store(AREAS.work as usize + unit, &[self.dice.u8(..3); UNIT]);
             }
         }
     }
@@ -139,10 +136,7 @@ impl Job {
     }
 }
 
-#[cfg(miri)]
-const CASES: u32 = 2;
-#[cfg(not(miri))]
-const CASES: u32 = 400;
+const CASES: u32 = if cfg!(miri) { 2 } else { 400 };
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
@@ -195,12 +189,10 @@ impl Lossy {
         Arc::new(Mutex::new(Self { seen: zero.clone(), kept: zero, written, left: None, fault: None, dice }))
     }
 
-    /// Another process continues with the disk.
     fn revive(&mut self) {
         (self.left, self.fault) = (None, None);
     }
 
-    /// The machine dies.
     fn lose(&mut self) {
         self.keep_some();
         self.seen.copy_from_slice(&self.kept);
