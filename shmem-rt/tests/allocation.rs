@@ -1,5 +1,6 @@
-//! Allocations of PEs, and the memory that a PE and a node keep for each PE of the job. Operations do not allocate. Collectives on one
-//! node allocate the result, and a text about the wait of a sleeping PE. Few collectives between nodes allocate more (docs/scale.md).
+//! Allocations by operations and collectives, and the memory that a PE and a node keep for each PE of the job. Operations do not
+//! allocate. Collectives on one node allocate their result, and a text about the wait of a PE that sleeps. Few collectives between
+//! nodes allocate more (docs/scale.md).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -24,7 +25,7 @@ thread_local! {
     static LONG: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Allocations of at most this many bytes are texts of sleeping PEs about their wait. Data of collectives are longer.
+/// Upper limit on the bytes of a text of a sleeping PE about its wait. Data of collectives are longer.
 const TEXT: usize = 256;
 
 #[global_allocator]
@@ -97,7 +98,7 @@ fn operations_do_not_allocate(world: &mut World) {
 }
 
 const PES: usize = 3;
-/// Elements of each PE: for barrier rounds, for staging buffers, and for chunks.
+/// Elements of each PE, so many that they go in barrier rounds, in staging buffers, and in chunks.
 const LENGTHS: [usize; 5] = [1, 20, 100, 3000, 20_000];
 const MOST: usize = LENGTHS[4] * PES;
 
@@ -190,7 +191,7 @@ fn collectives_between_nodes_do_not_allocate(world: &mut World) {
 /// Bytes that a PE keeps for each PE of its job on the same node.
 const FOR_EACH: u64 = 88;
 
-/// Most bytes that a PE keeps for itself: names, lists of CPUs and of memory.
+/// Upper limit on the bytes that a PE keeps for itself: names, lists of CPUs and of memory.
 const MOST_OF_ITS_OWN: u64 = 100_000;
 
 /// Bytes that a node keeps for each PE of the job: its entry in the list of all PEs.
@@ -216,7 +217,7 @@ fn program() {
     }
 }
 
-/// Bytes of the PE that keeps most, and bytes that the node keeps once, in whole pages.
+/// Returns the bytes of the PE that keeps most, and the bytes that the node keeps once, in whole pages.
 fn kept(pes: u64) -> [u64; 2] {
     let job = Launch::new(std::env::current_exe().unwrap(), pes as usize)
         .args(["--exact", "program", "--nocapture", "--test-threads=1"])

@@ -21,10 +21,10 @@ pub const MIN_ALIGN: usize = 64;
 /// The largest alignment: that of slots, from which offsets count.
 pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
 
-/// The use of a heap; in bytes unless noted.
+/// How much of a heap is used, in bytes unless noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// In blocks, rounded up to [`MIN_ALIGN`].
+    /// Bytes of all blocks, each rounded up to [`MIN_ALIGN`].
     pub used: usize,
     /// Free bytes.
     pub free: usize,
@@ -41,7 +41,7 @@ pub struct Usage {
 pub struct Allocator {
     partition: u32,
     pub(super) name: Text<32>,
-    /// Bytes from the start of a PE's slot.
+    /// The range of the heap, in bytes from the start of a PE's slot.
     pub(super) heap: Range<usize>,
     /// Bytes of the whole partition.
     size: usize,
@@ -65,7 +65,8 @@ impl Allocator {
         new
     }
 
-    /// Reserves `bytes`, at least one, aligned to `align` or [`MIN_ALIGN`]. Fails if `align` is invalid, or without room.
+    /// Reserves `bytes`, at least one, aligned to the larger of `align` and [`MIN_ALIGN`]. Fails if `align` is invalid, or no hole
+    /// is large enough.
     pub(super) fn allocate(&mut self, bytes: usize, align: usize) -> Result<usize, HeapError> {
         check(align)?;
         let found = room_of(bytes).and_then(|room| Some((self.find(room, align)?, room)));
@@ -97,7 +98,7 @@ impl Allocator {
     }
 
     /// Resizes a block of `old` bytes, in place if possible, and returns its offset. If the offset is new, the caller copies the
-    /// contents before the next allocation; old and new place may overlap. Without room the block stays.
+    /// contents before the next allocation; old and new place may overlap. Fails without a large enough hole: the block stays.
     pub(super) fn reallocate(
         &mut self,
         offset: usize,

@@ -63,7 +63,7 @@ pub struct Made {
     pub is_array: bool,
 }
 
-/// Shows as in messages: `array #3 (src/main.rs:12)`.
+/// `array #3 (src/main.rs:12)`.
 impl fmt::Display for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.made {
@@ -78,7 +78,7 @@ impl fmt::Display for Allocation {
 /// Allocations that were reclaimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reclaimed {
-    /// In order of their numbers.
+    /// The freed allocations, in order of their numbers.
     pub freed: Vec<Allocation>,
     /// First number of the bitmap's next part; 0 if this part is the last.
     pub next: u64,
@@ -100,7 +100,7 @@ pub struct Ledger {
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
     groups: BTreeMap<u64, IdGroup>,
-    /// Numbers of handles to objects that have, or had, a name.
+    /// Number of handles of this PE to each object that has, or had, a name.
     handles: BTreeMap<u64, usize>,
     /// The number of the last allocation; 0: none.
     last: u64,
@@ -113,13 +113,13 @@ impl Ledger {
         Self::default()
     }
 
-    /// Adds the heap of a segment. Panics if the segment has one.
+    /// Adds the heap of a segment. Panics if the segment has a heap already.
     pub fn add_heap(&mut self, segment: u32, heap: Allocator) {
         let before = self.heaps.insert(segment, heap);
         assert!(before.is_none(), "segment {segment} has a heap already");
     }
 
-    /// Removes the heap of a segment and its allocations; handles that outlive the heap free nothing.
+    /// Removes the heap of a segment and all allocations on it. Handles that outlive the heap free nothing.
     pub fn remove_heap(&mut self, segment: u32) -> Option<Allocator> {
         let heap = self.heaps.remove(&segment)?;
         let gone: Vec<u64> = self.live.values().filter(|a| a.segment == segment).map(|a| a.id).collect();
@@ -323,7 +323,7 @@ impl Ledger {
         }
     }
 
-    /// Why no block starts at `offset`.
+    /// Returns the error that says why no block starts at `offset`.
     fn not_a_block(&self, operation: &'static str, offset: usize) -> HeapError {
         let refused = |why: String| HeapError::Block(format!("`{operation}` of offset {offset:#x}{why}"));
         let Some(heap) = self.heaps.values().find(|one| one.heap.contains(&offset)) else {

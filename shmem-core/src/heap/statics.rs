@@ -42,14 +42,14 @@ pub struct PartitionLayout {
     pub colour: u64,
     /// Offset of the heap, behind the last object.
     pub end: u64,
-    /// In order of their offsets.
+    /// The statics, in order of their offsets.
     pub objects: Vec<Placed>,
 }
 
 /// The statics of a program in the partitions of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// All partitions, in order of their IDs.
+    /// The partitions, in order of their IDs.
     pub partitions: Vec<PartitionLayout>,
 }
 
@@ -61,7 +61,7 @@ pub struct LayoutError(String);
 /// Upper limit on the objects that a [`LayoutError`] names.
 const NAMED: usize = 4;
 
-/// Distance of neighbouring colours: a page, for sets of the TLB, plus a line, for sets of the caches.
+/// Distance of neighbouring colours: a page, so that sets of the TLB differ, plus a line, so that sets of the caches differ.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
 /// Offset of the first object of the `index`-th partition (from 1), in bytes.

@@ -198,7 +198,7 @@ impl Arena {
         unsafe { self.reservation.clear(origin + offset..origin + end) };
     }
 
-    /// The parts of a slot that may be in files that survive the job.
+    /// Ranges of a slot whose memory may be in files that survive the job.
     fn named(&self) -> Vec<Range<u64>> {
         let requests = self.layout.requests().iter().enumerate();
         let named = requests.filter(|(_, request)| request.is_in_file());
@@ -219,7 +219,7 @@ impl Arena {
         offset..end.unwrap_or(later.end)
     }
 
-    /// Maps an unmapped area of a slot by `work`; after an error, unmaps the area.
+    /// Maps an unmapped area of a slot by `work`. Unmaps the area if `work` fails.
     fn mapping<R>(
         &self,
         slot: usize,
@@ -247,7 +247,8 @@ impl Arena {
     }
 }
 
-/// Placement of base pages on NUMA nodes. Ranges are bytes from the slot's start, in whole pages; otherwise, panics.
+/// Placement of base pages on NUMA nodes. Ranges are bytes from the slot's start. Methods panic if a range does not start on a
+/// page, or is not in a slot.
 impl Arena {
     /// Sets the nodes of each range's future pages, whichever process touches them first. The first node is preferred. The
     /// ranges are ascending, of base pages. With [`Spread::System`] or no nodes, the system decides. The mapping is not

@@ -80,7 +80,8 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
     )))
 }
 
-/// Checks that bound memory fits on its nodes: otherwise the kernel would kill a process. Memory that prefers these nodes counts.
+/// Checks that bound memory fits on its nodes, because the kernel would kill a process otherwise. Memory that prefers these nodes
+/// takes its share first.
 fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
     let bound = |request: &Request| request.placement.spread == Spread::Bound;
     if !demands.iter().any(|(request, _)| bound(request)) {
@@ -124,7 +125,6 @@ fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), Memory
     Ok(())
 }
 
-/// The error for an unavailable mandatory page size.
 pub(super) fn no_pages(request: &Request, slots: usize, has: &str) -> MemoryError {
     let (asked, nodes) = (Size(request.traits.pgsize.unwrap_or(0)), request.only_on().unwrap_or_default());
     let variable = match nodes {
@@ -150,7 +150,7 @@ fn file_size(asked: u64) -> Result<(), MemoryError> {
     }
 }
 
-/// Checks the limit on open files: each PE sends a descriptor per file, all open at once.
+/// Checks the limit on open files, because all descriptors that the PEs send each other are open at once.
 pub(super) fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     let base = machine.base_page();
     let huge = requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > base)).count();

@@ -25,7 +25,7 @@ pub struct LaterSegment {
 pub struct LaterRange {
     range: Range<usize>,
     granule: usize,
-    /// In the order of their offsets.
+    /// The range and index of each segment, in the order of offsets.
     used: Vec<(Range<usize>, u32)>,
 }
 

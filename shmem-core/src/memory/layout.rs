@@ -23,10 +23,10 @@ use crate::system_area::SYSTEM_BYTES;
 use crate::text::Text;
 use crate::topology::Topology;
 
-/// Most entries of the table of segments.
+/// Upper limit on the entries of the table of segments.
 const MOST_GRANULES: usize = 1024;
 
-/// Most bytes of addresses in a process, for the slots of all PEs of its node.
+/// Upper limit on the bytes of addresses in a process, which the slots of all PEs of its node share.
 pub(super) const ADDRESSES: u64 = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
 /// The layout of a PE's slot.
@@ -43,7 +43,6 @@ pub struct SlotLayout {
     stride: usize,
     /// The largest consumer of a slot's addresses, in words with its variable, and its number of bytes.
     pub(super) largest_claim: (String, u64),
-    /// NUMA nodes that this process may use.
     allowed: Vec<u32>,
 }
 
@@ -174,7 +173,7 @@ impl SlotLayout {
     }
 }
 
-/// Starts of the partitions, the end of the last one, and the end of the slot.
+/// Returns the starts of the partitions, the end of the last one, and the end of the slot.
 fn arrange(
     system: usize,
     requests: &[Request],

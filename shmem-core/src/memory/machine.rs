@@ -58,7 +58,7 @@ impl Machine {
         self.base
     }
 
-    /// The smallest of the node's memory and the control groups' limits.
+    /// The memory that this process may have at most: that of the node, or what a control group allows.
     pub(super) fn memory(&self) -> Limit {
         self.least("MemTotal:", ["has", "allows"], |group| group.limit)
     }
@@ -68,7 +68,7 @@ impl Machine {
         self.least("MemAvailable:", ["has left"; 2], |group| group.limit.saturating_sub(group.used))
     }
 
-    /// The smallest limit of node and control groups; `says` has the verb for each.
+    /// The smallest limit of the node and the control groups. `says` has the verb in messages about either.
     fn least(&self, key: &str, says: [&str; 2], of: impl Fn(&ControlGroup) -> u64) -> Limit {
         let [node_has, group_has] = says;
         let node = self.bytes("proc/meminfo", key);
@@ -133,7 +133,7 @@ impl Machine {
     }
 }
 
-/// From here on, no limit: version 1 writes the largest number of whole pages.
+/// Values from here on are no limit, because version 1 writes the largest number of whole pages instead.
 const UNLIMITED: u64 = 1 << 60;
 
 /// A control group: its limit in bytes, and used bytes that cannot be dropped.

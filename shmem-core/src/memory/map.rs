@@ -14,10 +14,10 @@ use super::error::Size;
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
 const COLLAPSE: libc::c_int = 25;
 
-/// The seals of a memfd of symmetric memory: no resizing.
+/// The seals of a memfd of symmetric memory, which forbid resizing.
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Fewest bytes to populate per thread.
+/// Lower limit on the bytes that a thread populates.
 const PER_THREAD: usize = 8 << 20;
 
 /// Makes a memfd of base pages, or of a pool's pages of `huge` bytes.
@@ -150,19 +150,19 @@ impl Reservation {
         }
     }
 
-    /// Advises the kernel to use huge pages. Errors do not matter: it is only advice.
+    /// Advises the kernel to use huge pages. Ignores errors, because it is only advice.
     pub(super) fn advise_huge(&self, range: Range<usize>) {
         // SAFETY: `at` checked the range, and the advice changes no contents.
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxHugepage) };
     }
 
-    /// Leaves a mapped range out of core dumps. Errors do not matter: core dumps are then larger.
+    /// Leaves a mapped range out of core dumps. Ignores errors, because core dumps are only larger then.
     pub(super) fn leave_out_of_dumps(&self, range: Range<usize>) {
         // SAFETY: `at` checked the range, and the advice changes no contents.
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxDontDump) };
     }
 
-    /// Makes all pages of a mapped range, in several threads if it is large.
+    /// Makes all pages of a mapped range, in several threads if the range is large.
     pub(super) fn populate(&self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         in_parallel(range, page.max(HUGE), |part| self.populate_part(part))
     }
@@ -195,7 +195,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// Frees the pages of a mapped range: the range is zero again.
+    /// Frees the pages of a mapped range, which is zero afterwards.
     ///
     /// # Safety
     ///
@@ -215,7 +215,7 @@ impl Reservation {
         }
     }
 
-    /// Merges the pages of a mapped range into pages of `huge` bytes, over `nodes` nodes as the base pages.
+    /// Merges the pages of a mapped range into pages of `huge` bytes, which are spread over `nodes` nodes as base pages would be.
     pub(super) fn collapse(&self, range: Range<usize>, huge: usize, nodes: usize) -> Result<(), Errno> {
         let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
@@ -263,7 +263,7 @@ fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::FAULT)
 }
 
-/// Splits a range at multiples of `step` from its start. Works on the parts in several threads if it is large.
+/// Runs `work` on parts of a range, in several threads if the range is large. Parts are multiples of `step` long.
 fn in_parallel(
     range: Range<usize>,
     step: usize,
@@ -300,5 +300,5 @@ pub const ADDRESS_ALIGN: usize = HUGE;
 /// Alignment of a PE's own slot: up to this, an offset and its address have equal alignment.
 pub const OWN_ALIGN: usize = 64 << 20;
 
-/// Granule of slots, segments and file offsets: `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.
+/// Granule of slots, segments and file offsets, because `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.
 pub(super) const HUGE: usize = 2 << 20;

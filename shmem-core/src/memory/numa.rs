@@ -34,12 +34,12 @@ pub(super) fn unknown(errno: Errno) -> bool {
     matches!(errno, Errno::NOSYS | Errno::PERM)
 }
 
-/// A set of nodes for system calls: one bit for each node.
+/// A set of nodes for system calls, with one bit for each node.
 type Mask = [libc::c_ulong; 1024 / WORD];
 
 const WORD: usize = libc::c_ulong::BITS as usize;
 
-/// The kernel reads one bit less than this.
+/// Number of bits to give to the kernel, which reads one bit less.
 const BITS: usize = size_of::<Mask>() * 8 + 1;
 
 fn call(result: libc::c_long) -> Result<(), Errno> {

@@ -128,7 +128,7 @@ impl PageSizes {
         }
     }
 
-    /// Removes a choice that failed.
+    /// Excludes a choice that failed from later choices.
     pub(super) fn failed(&mut self, choice: &PageChoice, reason: &str) {
         let size = Size(choice.size);
         self.failures.push(match choice.pages {

@@ -1,7 +1,7 @@
-//! File parts: which bytes of a PE's slot are in which file. PEs send them to peers.
+//! Memory that peers hand over: files, and file parts, which say which bytes of the peer's slot are in which file.
 //!
-//! Peers check file parts before they map anything. They refuse parts that do not fit the layout, and
-//! files that could shrink: an access behind the new end would kill the reader.
+//! A PE checks the files and parts of a peer before it maps any. It refuses parts that do not fit the layout, and
+//! files that could shrink, because an access behind the new end would kill the reader.
 
 use core::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;

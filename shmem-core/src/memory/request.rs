@@ -59,7 +59,7 @@ impl Request {
         (kind.is_some() && *spread != Spread::System && !nodes.is_empty()).then_some(nodes.as_slice())
     }
 
-    /// Alignment of the segment's start: enough for every page size, by the request alone.
+    /// Alignment of the segment's start, which suffices for whichever page size is granted.
     pub fn room(&self) -> usize {
         match self.traits.pgsize.unwrap_or(0) {
             0..=0x20_0000 => HUGE,

@@ -14,7 +14,7 @@ pub struct Declaration {
     pub size: u64,
     /// Minimal bytes of a page; 0: not given.
     pub pgsize: u64,
-    /// 1..=255; 0: chosen at init.
+    /// The ID, 1..=255; 0: chosen at the start.
     pub id: u32,
     /// [`Kind`] as a number; 0: not given.
     pub kind: u32,

@@ -58,7 +58,7 @@ impl Given {
         refused(&self.variable, &self.value, fault)
     }
 
-    /// The error if another variable contradicts it.
+    /// Returns the error that another variable contradicts this one.
     pub(super) fn differs_from(&self, other: &str, partition: &str) -> PartitionError {
         let first = self.shown();
         PartitionError::new(format!(
@@ -85,7 +85,7 @@ fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<
 /// The variables of partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// By subject; only the program knows the valid names.
+    /// What was given, by subject. Names are not checked, because only the program knows them.
     pub(super) given: BTreeMap<Subject, Given>,
     /// Bytes of partition 1 if no size is given; `None`: the default of Rust programs.
     default_heap: Option<u64>,

@@ -24,7 +24,7 @@ impl PartitionError {
         ))
     }
 
-    /// An ID or name of two partitions.
+    /// Two partitions have one ID or name.
     pub(super) fn taken_twice(what: &str, first: &str, second: &str, remedy: &str) -> Self {
         Self(format!("{what} is taken twice: by {first}, and by {second}; {remedy}"))
     }

@@ -126,7 +126,7 @@ fn named<'s>(specs: &'s mut [PartitionSpec], name: &str) -> Option<&'s mut Parti
     specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name))
 }
 
-/// The partition with an ID; makes it if missing.
+/// Returns the partition with an ID. Makes it if it is missing.
 fn identified<'s>(
     specs: &'s mut Vec<PartitionSpec>,
     id: u32,
@@ -151,7 +151,7 @@ fn identified<'s>(
     Ok(&mut specs[at])
 }
 
-/// Gives each partition the largest page size wished for by its objects.
+/// Gives each partition without a page size the largest one that its objects ask for.
 fn grant_wishes(
     specs: &mut [PartitionSpec],
     objects: &[StaticEntry],
@@ -226,7 +226,7 @@ fn needless(specs: &[PartitionSpec]) -> Vec<String> {
         .collect()
 }
 
-/// Checks the files of all partitions.
+/// Checks that exactly the partitions with `KIND=PMEM` have a file, each its own.
 fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
     for spec in specs {
         check_file(spec, environment)?;

@@ -27,20 +27,20 @@ pub enum Origin {
 /// The job's request for a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionSpec {
-    /// 1..=255.
+    /// The ID, 1..=255.
     pub id: u32,
-    /// Its name; `partition23` if only the environment has it.
+    /// The name; `partition23` if only the environment defines the partition.
     pub name: Text<MAX_PARTITION_NAME>,
     /// Bytes of the heap, statics included.
     pub size: u64,
-    /// The given traits, without a default [`size`](Self::size).
+    /// The traits that were given. A size that was not given is in [`size`](Self::size) alone.
     pub traits: Traits,
     /// The origin of the traits.
     pub origin: Origin,
-    /// Whether kind, policy or page size is given: then pages are populated at start.
+    /// Whether kind, policy or page size is given, so that pages are populated at start.
     pub explicit: bool,
-    /// The path of its file, with [`Kind::Pmem`](super::Kind::Pmem); each PE appends its number: `heap.0`. PEs may have
-    /// different paths.
+    /// The path of the file of a partition with [`Kind::Pmem`](super::Kind::Pmem), to which each PE appends its number (`heap.0`).
+    /// PEs may have different paths.
     pub file: Option<String>,
 }
 

@@ -12,17 +12,17 @@ use shmem_grammar::Kind;
 
 use super::node::{Evidence, NumaNode};
 
-/// A ratio: above it, one number is clearly more than another.
+/// A ratio above which one number is clearly more than another.
 #[derive(Clone, Copy)]
 struct Factor(u64, u64);
 
-/// For other memory against primary: HBM has 3 to 5 times the bandwidth of DRAM, CXL twice the latency.
+/// Factor between other memory and primary memory: HBM has 3 to 5 times the bandwidth of DRAM, CXL twice the latency.
 const APART: Factor = Factor(3, 2);
 
-/// Among primary memory: half the DIMMs give half the bandwidth, but are still DRAM.
+/// Factor among primary memory, where half the DIMMs give half the bandwidth, but are still DRAM.
 const AMONG_CPUS: Factor = Factor(2, 1);
 
-/// For sizes, if nothing else is known.
+/// Factor between sizes, if nothing else is known.
 const SIZE: Factor = Factor(2, 1);
 
 impl Factor {
@@ -86,7 +86,7 @@ impl Measure {
         Some(found.unwrap_or_else(|| (self.guess(nodes, index), Evidence::Guess)))
     }
 
-    /// Primary memory: fast if other nodes' is far slower.
+    /// The kind of primary memory: fast if that of other nodes is far slower.
     fn among_cpus(&self, node: &NumaNode) -> (Kind, Evidence) {
         match (node.speed.bandwidth, self.bandwidth) {
             (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {
@@ -104,7 +104,7 @@ impl Measure {
         Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
     }
 
-    /// By size against the nearest primary memory: fast memory is small, slow memory is large.
+    /// Guesses a kind by the size of the nearest primary memory: fast memory is smaller, slow memory is larger.
     fn guess(&self, nodes: &[NumaNode], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let size = |&one: &usize| nodes[one].memory;
@@ -114,7 +114,8 @@ impl Measure {
     }
 }
 
-/// Indices of nodes with CPUs and memory; if none, of memory nearest to each node with CPUs; without CPUs, of all.
+/// Indices of the nodes with CPUs and memory. If there are none, those of the memory nearest to each node with CPUs; without CPUs,
+/// those of all memory.
 fn primary(nodes: &[NumaNode]) -> Vec<usize> {
     let memory = || (0..nodes.len()).filter(|&index| nodes[index].memory > 0);
     let mut primary: Vec<usize> = memory().filter(|&index| !nodes[index].cpus.is_empty()).collect();
@@ -139,7 +140,7 @@ fn distance(nodes: &[NumaNode], from: usize, to: usize) -> Option<u32> {
     nodes[from].distances.get(to).copied()
 }
 
-/// The kind for a type of memory; `None`: the type has no certain speed.
+/// The kind of a node's memory by its type; `None`: the type has no certain speed.
 fn by_subtype(node: &NumaNode) -> Option<Kind> {
     matches!(node.subtype, Some("NVM" | "CXL")).then_some(Kind::LargeMem)
 }

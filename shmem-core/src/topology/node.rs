@@ -9,11 +9,11 @@ use crate::ranges;
 /// A NUMA node: CPUs, memory, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumaNode {
-    /// Its number.
+    /// The number of the node.
     pub number: u32,
-    /// The kind of its memory; `None`: it has no memory, or is not [classified](super::classify) yet.
+    /// The kind of the memory; `None`: there is no memory, or it is not [classified](super::classify) yet.
     pub kind: Option<Kind>,
-    /// The evidence for its kind.
+    /// The evidence for the kind.
     pub evidence: Option<Evidence>,
     /// Bytes of memory; 0: CPUs only.
     pub memory: u64,
@@ -24,7 +24,7 @@ pub struct NumaNode {
     /// Distances to the nodes, in the order of [`Topology::nodes`](super::Topology::nodes); 10 is the node
     /// itself. Empty: not known.
     pub distances: Vec<u32>,
-    /// The speed of its memory as seen from the nearest CPUs.
+    /// The speed of the memory as seen from the nearest CPUs.
     pub speed: Speed,
     /// The type of the memory, by the kernel's drivers: `NVM`, `CXL` or `SPM`.
     pub subtype: Option<&'static str>,
@@ -53,11 +53,11 @@ pub struct Speed {
 pub enum Evidence {
     /// It is primary memory.
     Primary,
-    /// Its bandwidth and latency, compared with primary memory.
+    /// Bandwidth and latency, compared with those of primary memory.
     Speed,
-    /// The type of its memory.
+    /// The type of the memory.
     Subtype,
-    /// Its size: a guess.
+    /// The size of the memory: a guess.
     Guess,
 }
 

@@ -10,10 +10,10 @@ use crate::text::Text;
 const FIRST: u32 = 1;
 const SECOND: u32 = 2;
 
-/// Lines of [`MIN_ALIGN`] of a heap.
+/// Bytes of a heap, in units of [`MIN_ALIGN`].
 const LINES: usize = 256;
 
-/// Where the heaps are, the first one from a line on.
+/// The range of a heap. The first heap starts at unit `first`.
 fn heap_of(segment: u32, first: usize) -> Range<usize> {
     let start = if segment == FIRST { first * MIN_ALIGN } else { 1 << 20 };
     start..start + LINES * MIN_ALIGN
@@ -35,7 +35,7 @@ struct Held {
     by: Vec<bool>,
 }
 
-/// A job whose PEs drop their handles when they like. The model of its heaps is the list of their blocks.
+/// A job whose PEs drop their handles in any order. Its heaps are modelled by a list of their blocks.
 struct Job {
     pes: Vec<Ledger>,
     first: usize,
@@ -48,14 +48,14 @@ impl Job {
         Self { pes: (0..pes).map(|_| ledger_from(first)).collect(), first, blocks: Vec::new(), cursor: 0 }
     }
 
-    /// Has all PEs make a call: all are answered alike.
+    /// Makes a call on all PEs, whose results must be equal.
     fn all<R: PartialEq + core::fmt::Debug>(&mut self, call: impl FnMut(&mut Ledger) -> R) -> R {
         let mut answers: Vec<R> = self.pes.iter_mut().map(call).collect();
         assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
         answers.swap_remove(0)
     }
 
-    /// The holes of a heap, by start and bytes, as there would be without some block.
+    /// Start and bytes of each hole of a heap, as if the block `without` were free.
     fn holes(&self, segment: u32, without: Option<u64>) -> Vec<(usize, usize)> {
         let heap = heap_of(segment, self.first);
         let mut taken = [false; LINES];
@@ -92,7 +92,7 @@ impl Job {
         self.blocks.push(Held { block, by: vec![true; self.pes.len()] });
     }
 
-    /// One of those blocks that some condition holds of.
+    /// The index of one of the blocks for which `of` holds.
     fn one(&self, which: usize, of: impl Fn(&Held) -> bool) -> Option<usize> {
         let all: Vec<usize> = (0..self.blocks.len()).filter(|at| of(&self.blocks[*at])).collect();
         all.get(which % all.len().max(1)).copied()
@@ -117,7 +117,7 @@ impl Job {
         self.blocks[at].block = block;
     }
 
-    /// Frees collectively what every PE holds.
+    /// Frees, on all PEs, a block that no PE has dropped.
     fn free(&mut self, which: usize) {
         let Some(at) = self.one(which, |one| one.by.iter().all(|held| *held)) else { return };
         let block = self.blocks.swap_remove(at).block;
@@ -153,7 +153,7 @@ impl Job {
         self.cursor = next;
     }
 
-    /// What the ledgers count, by a look at all that is alive.
+    /// Compares what the ledgers count with the list of blocks.
     fn check(&self) {
         for segment in [FIRST, SECOND] {
             let holes = self.holes(segment, None);
