@@ -125,11 +125,6 @@ fn place(objects: &mut [Placed], start: u64) -> u64 {
 }
 
 impl PartitionLayout {
-    /// Bytes left for the heap.
-    pub fn room(&self) -> u64 {
-        self.size.saturating_sub(self.end)
-    }
-
     /// Properties that must match a file of the partition, one per line.
     pub fn describe_kept(&self) -> String {
         let order = if cfg!(target_endian = "little") { "little" } else { "big" };

@@ -164,11 +164,7 @@ impl Reservation {
 
     /// Makes all pages of a mapped range, in several threads if the range is large.
     pub(super) fn populate(&self, range: Range<usize>, page: usize) -> Result<(), Errno> {
-        in_parallel(range, page.max(HUGE), |part| self.populate_part(part))
-    }
-
-    fn populate_part(&self, part: Range<usize>) -> Result<(), Errno> {
-        self.prefault(&part, Advice::LinuxPopulateWrite)
+        in_parallel(range, page.max(HUGE), |part| self.prefault(&part, Advice::LinuxPopulateWrite))
     }
 
     /// Enters the existing pages of a mapped range into the page table.
@@ -223,11 +219,11 @@ impl Reservation {
             // First pages are an even number of pages apart, so they would all be on one node.
             for start in part.clone().step_by(huge) {
                 let page = start + (start - first) / huge % nodes.clamp(1, huge / base) * base;
-                self.populate_part(page..page + base)?;
+                self.prefault(&(page..page + base), Advice::LinuxPopulateWrite)?;
             }
             self.collapse_part(&part)?;
             // Enters the remaining pages into the page table; allocates nothing.
-            self.populate_part(part)
+            self.prefault(&part, Advice::LinuxPopulateWrite)
         })
     }
 

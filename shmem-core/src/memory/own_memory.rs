@@ -211,10 +211,10 @@ impl Provider<'_> {
         let huge = &mut self.files[file];
         let (at, bytes) = (huge.bytes, part.len() as u64);
         let machine = &self.area.arena.machine;
-        let made = map::resize(&huge.file, at + bytes)
-            .and_then(|()| Reservation::of(&huge.file, at, part.len()))
-            .map_err(|errno| errno.to_string());
+        let made =
+            map::resize(&huge.file, at + bytes).and_then(|()| Reservation::of(&huge.file, at, part.len()));
         let tried = match made {
+            Err(errno) => Err(errno.to_string()),
             Ok(mapping) => {
                 let start = mapping.start().as_ptr();
                 // Smaller pages of a preferred kind are better than pool pages of another kind.
@@ -224,13 +224,12 @@ impl Provider<'_> {
                 };
                 *unplaced =
                     apply(request, |nodes, spread| numa::bind(start, part.len(), nodes, strict(spread)))?;
-                let populated = mapping.populate(0..part.len(), page as usize);
                 let nodes = || numa::nodes_of_pages(start, part.len(), page as usize);
-                populated
-                    .map_err(|errno| errno.to_string())
-                    .and_then(|()| compare(request, machine, page as usize, nodes()))
+                match mapping.populate(0..part.len(), page as usize) {
+                    Err(errno) => Err(errno.to_string()),
+                    Ok(()) => compare(request, machine, page as usize, nodes()),
+                }
             }
-            Err(reason) => Err(reason),
         };
         if tried.is_ok() {
             huge.bytes += bytes;

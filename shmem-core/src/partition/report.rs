@@ -5,8 +5,7 @@
 
 use shmem_grammar::show_size;
 
-use super::spec::{Grant, Pages};
-use super::spec::{Origin, PartitionSpec};
+use super::spec::{Grant, Origin, Pages, PartitionSpec};
 use crate::columns::Columns;
 use crate::ranges;
 use crate::run_length::{Alike, groups};

@@ -21,9 +21,9 @@ pub(crate) fn text(layout: &Layout) -> String {
     let mut text = String::new();
     for p in &layout.partitions {
         let objects: u64 = p.objects.iter().map(|placed| placed.object.size).fold(0, u64::saturating_add);
-        let room = match p.end.checked_sub(p.size) {
-            None | Some(0) => format!("{} left for the heap", show_size(p.room())),
-            Some(over) => format!("{} too much", show_size(over)),
+        let room = match p.size.checked_sub(p.end) {
+            Some(left) => format!("{} left for the heap", show_size(left)),
+            None => format!("{} too much", show_size(p.end - p.size)),
         };
         let _ = writeln!(
             text,
