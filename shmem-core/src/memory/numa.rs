@@ -1,4 +1,4 @@
-//! NUMA nodes of pages: system calls, and a request that is carried out by them and compared with the nodes that pages have.
+//! NUMA nodes of pages: the system calls; a request is carried out by them, and later compared with the nodes of its pages.
 //!
 //! The kernel stores the policy of a memfd of base pages with the file, by offset. So the policy holds whichever process touches
 //! a page first. A policy is set through a second, temporary mapping, since it splits a mapping: the arena's mapping stays
@@ -115,7 +115,7 @@ pub(super) fn bind_file(
     })
 }
 
-/// The node of each page of mapped addresses; `None`: not in this process's page table.
+/// Returns the node of each page of mapped addresses; `None`: the page is not in this process's page table.
 pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Result<Vec<Option<u32>>, Errno> {
     let pages = bytes.div_ceil(page);
     let mut found = Vec::with_capacity(pages);
@@ -142,7 +142,7 @@ pub(super) fn count(pages: impl IntoIterator<Item = Option<u32>>) -> Vec<(u32, u
     nodes.into_iter().collect()
 }
 
-/// Sets the nodes of a request's future pages by `bind`, which sets a policy. Returns a wish that cannot be granted, in words.
+/// Sets the nodes of a request's future pages by `bind`, which sets a policy. Returns, in words, what cannot be granted.
 pub(super) fn apply(
     request: &Request,
     bind: impl FnOnce(&[u32], Spread) -> Result<(), Errno>,
@@ -173,12 +173,12 @@ pub(super) fn apply(
 pub(super) struct PlacedPages {
     /// Number of pages on each node, by node number; empty: unknown.
     pub(super) nodes: Vec<(u32, u64)>,
-    /// A wish that was not granted, in words.
+    /// What was not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
 impl PlacedPages {
-    /// Fails, with the reason, if larger pages have another kind than requested: base pages of that kind are better.
+    /// Fails, with the reason, if larger pages have another kind than requested, because base pages of that kind are better.
     pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
         let elsewhere = |nodes: &[u32]| self.nodes.iter().any(|(node, _)| !nodes.contains(node));
         match self.downgrade {

@@ -1,10 +1,10 @@
-//! Making one PE's memory.
+//! Makes the memory of one PE.
 //!
 //! One sparse memfd has the base pages, merged ones included. It is as long as the area, with equal offsets, so a peer maps it
 //! at once. Pages of a pool need a file for each size, whose parts are mapped over the area at the end.
 //!
-//! A step that fails for lack of pages leaves the area unchanged: pages of a pool are made through another mapping, and merged
-//! pages are freed.
+//! A step that fails for lack of pages leaves the area unchanged, because pages of a pool are made through another mapping, and
+//! merged pages are freed.
 
 use core::ops::Range;
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ pub struct OwnMemory {
     pub grants: Vec<Grant>,
 }
 
-/// The area `range` of the slot that starts at `origin` in the reservation.
+/// A range of a slot. The slot starts at `origin` in the arena's reservation.
 pub(super) struct SlotArea<'a> {
     pub(super) arena: &'a Arena,
     pub(super) origin: usize,
@@ -46,7 +46,7 @@ struct AreaFile {
     file: OwnedFd,
     page: u64,
     bytes: u64,
-    /// Whether the file survives.
+    /// Whether the file survives the job.
     named: bool,
 }
 
@@ -120,7 +120,7 @@ impl SlotArea<'_> {
 }
 
 impl Provider<'_> {
-    /// Makes a segment's pages, in `range`.
+    /// Makes the pages of a segment, which has `range` of the slot.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
         let machine = &self.area.arena.machine;
         let mut sizes = match request.traits.pgsize {
@@ -161,7 +161,7 @@ impl Provider<'_> {
         })
     }
 
-    /// Maps a file over a segment's start.
+    /// Enters the file of a partition, to be mapped at `start`.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
         let page = self.area.arena.machine.base_page();
         let work = file.work().map_err(MemoryError::of_call("fcntl", "duplicating the descriptor of a file"));
@@ -189,8 +189,8 @@ impl Provider<'_> {
         apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
     }
 
-    /// Makes pages of a pool for a part, through another mapping, which has the policy. The inner error says why no pages
-    /// were made; the area is unchanged.
+    /// Makes pages of a pool for a part of the area, through another mapping, whose policy they follow. The inner error says why
+    /// no pages were made; the area is then unchanged.
     fn take_from_pool(
         &mut self,
         part: Range<usize>,
@@ -322,7 +322,7 @@ impl Provider<'_> {
         Ok(())
     }
 
-    /// Lists all parts, adding those of the first file; removes unused files.
+    /// Adds the parts of the first file to those of the others, and leaves out files without parts.
     fn finish(self, grants: Vec<Grant>) -> OwnMemory {
         let Self { area, files, overlays } = self;
         let (start, page) = (area.range.start as u64, area.arena.machine.base_page());

@@ -24,7 +24,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Number of free pages on `nodes`; `None`: on any.
+    /// Number of free pages on `nodes`; `None`: on all nodes.
     fn free_on(&self, nodes: Option<&[u32]>) -> u64 {
         let Some(nodes) = nodes.filter(|_| !self.nodes.is_empty()) else { return self.free };
         let there = self.nodes.iter().filter(|(node, _)| nodes.contains(node));
@@ -66,7 +66,7 @@ pub(super) struct PageSizes {
 pub(super) struct PageChoice {
     pub(super) pages: Pages,
     pub(super) size: u64,
-    /// The refused wish, in words.
+    /// What was asked for and is not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
@@ -108,7 +108,7 @@ impl PageSizes {
         Ok(choice)
     }
 
-    /// Choices above the base size for a request; at equal sizes the pool is first.
+    /// Choices above the base size for a request. Of two with one size, that of the pool is first.
     fn candidates(&self, request: &Request, room: u64) -> Vec<PageChoice> {
         let choice = |pages, size| PageChoice { pages, size, downgrade: None };
         let (bytes, nodes) = (request.bytes as u64, request.only_on());

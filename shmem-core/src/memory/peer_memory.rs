@@ -32,7 +32,7 @@ impl FilePart {
     }
 }
 
-/// Appends a part, or extends the last part if adjacent to it in slot and file.
+/// Appends a part, or extends the last part if that is adjacent in slot and file.
 pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     match parts.last_mut() {
         _ if part.bytes == 0 => {}
@@ -79,8 +79,8 @@ pub(super) fn check_parts(
     Ok(())
 }
 
-/// Checks that a file fits its parts: a memfd or, in the ranges `named` of a slot, a file that
-/// survives the job. Such a file cannot be sealed: its lock and its owner prevent truncation.
+/// Checks that file `number` fits its parts. The file is a memfd or, in the ranges `named` of a slot, one that
+/// survives the job. Such a file cannot be sealed, but its lock and its owner prevent truncation.
 pub(super) fn check_file(
     number: usize,
     file: &OwnedFd,

@@ -24,7 +24,7 @@ pub struct Placement {
     pub nodes: Vec<u32>,
     /// The distribution of pages over these nodes.
     pub spread: Spread,
-    /// A wish that is not granted, or granted on a guess: an entry of [`Grant::downgrades`](crate::partition::Grant).
+    /// What is not granted, or granted on a guess: an entry of [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The spreads of an available kind, by policy: none, mandatory, preferred, interleaved, the system's.
+/// The spread for a kind that is available, under each policy: none, mandatory, preferred, interleaved, the system's.
 const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     use Spread::{Bound, Interleaved, Preferred, System};
     match kind {
@@ -118,7 +118,7 @@ fn is_all_there_is(kind: Kind, topology: &Topology) -> bool {
     kind == Kind::NormalMem && topology.nodes().iter().all(|node| node.memory == 0)
 }
 
-/// Puts this PE's node in front, even if its memory is fast: no kind is requested.
+/// Puts this PE's node in front, even if its memory is fast, because no kind is requested.
 fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     let home = topology.nodes().iter().find(|node| Some(node.number) == topology.home());
     if let Some(home) = home.filter(|home| home.memory > 0 && home.allowed) {
@@ -128,7 +128,7 @@ fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     nodes
 }
 
-/// A placement on nodes. With one memory node, makes no call: containers may forbid it.
+/// A placement on nodes. With one memory node the system decides, because containers may forbid calls that place memory.
 fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
     let choice = topology.nodes().iter().filter(|node| node.memory > 0).count() > 1;
     if nodes.is_empty() || !choice {

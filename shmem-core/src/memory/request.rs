@@ -8,7 +8,7 @@ use super::placement::{Placement, Spread, placement};
 use crate::partition::{Origin, PartitionSpec};
 use crate::topology::Topology;
 
-/// The largest huge page of any machine: the largest alignment of a partition.
+/// The largest huge page of any machine, which is the largest alignment of a partition.
 const LARGEST_PAGE: u64 = 16 << 30;
 
 /// A request for one segment's memory.
@@ -16,7 +16,7 @@ const LARGEST_PAGE: u64 = 16 << 30;
 pub struct Request {
     /// The segment and its origin, as messages begin.
     pub what: String,
-    /// Bytes.
+    /// The size of the segment.
     pub bytes: usize,
     /// The requested traits; their size is not used.
     pub traits: Traits,

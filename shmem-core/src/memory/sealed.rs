@@ -25,7 +25,7 @@ unsafe impl Send for Sealed {}
 // SAFETY: memory that nobody can change, and that this value alone unmaps.
 unsafe impl Sync for Sealed {}
 
-/// All changes: of the contents, of the size, and of the seals.
+/// The seals against all changes, of the contents, of the size, and of the seals.
 const WHOLLY: SealFlags = SEALS.union(SealFlags::WRITE);
 
 impl Sealed {
@@ -86,7 +86,7 @@ impl Drop for Sealed {
     }
 }
 
-/// PEs, by number: in memory of this process, or in immutable memory that the PEs of the node share.
+/// A list of PEs, by number, in memory of this process, or in immutable memory that the PEs of the node share.
 #[derive(Debug)]
 pub struct PeList(Pes);
 
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(sealed.as_ref(), bytes, "it is there as long as it is mapped");
     }
 
-    /// The kernel that runs this may take shared ones as well; older ones do not.
+    /// The kernel that runs this test may take shared mappings as well; older kernels do not.
     #[test]
     fn it_is_mapped_as_every_kernel_allows() {
         let sealed = Sealed::open(Sealed::make(b"some bytes").unwrap(), 10).unwrap();

@@ -4,7 +4,7 @@ use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 
 use crate::text::Text;
 
-/// A declared partition: a record of fixed size, so that tools read it from a binary.
+/// A declared partition. Its size is fixed, so that tools can read it from a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Declaration {
@@ -12,7 +12,7 @@ pub struct Declaration {
     pub magic: u64,
     /// Bytes of the heap; 0: not given.
     pub size: u64,
-    /// Minimal bytes of a page; 0: not given.
+    /// Lower limit on the bytes of a page; 0: not given.
     pub pgsize: u64,
     /// The ID, 1..=255; 0: chosen at the start.
     pub id: u32,

@@ -84,7 +84,7 @@ fn check_ids(all: &[Declaration]) -> Result<(), PartitionError> {
     Ok(())
 }
 
-/// The name in lower case, as for variables.
+/// The name in lower case, as variables are compared.
 fn key(one: &Declaration) -> String {
     one.name.as_str().to_ascii_lowercase()
 }
@@ -101,7 +101,7 @@ fn place(one: &Declaration) -> String {
     format!("{}:{}", one.file, one.line)
 }
 
-/// A declaration for messages: name, ID, traits, file and line.
+/// Describes a declaration in messages, by name, ID, traits, file and line.
 fn content(one: &Declaration) -> String {
     if one.built_in != 0 {
         return format!("the built-in partition `{}`", one.name);

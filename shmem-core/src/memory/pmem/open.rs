@@ -14,7 +14,7 @@ use super::header::{Areas, HEADER_PAGE, Header, Headers, Identity, LAYOUT};
 use crate::memory::error::Size;
 use crate::text::first_difference;
 
-/// Longest wait for a lock: processes of a killed job take a moment to exit.
+/// Upper limit on the wait for a lock, because processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Upper limit on the bytes that are read of another layout, for a message.

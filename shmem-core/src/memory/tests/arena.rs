@@ -1,4 +1,4 @@
-//! Arenas in one process: what one arena creates, another attaches, as if it were another process.
+//! Arenas in one process. One arena attaches what another has created, as that of another process would.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -21,7 +21,7 @@ fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
     reserve(specs, slots, Machine::default()).unwrap()
 }
 
-/// The number of mappings of an arena, those that it shares with neighbours included.
+/// The number of mappings that overlap an arena.
 pub(super) fn mappings(arena: &Arena) -> usize {
     let start = arena.base() as usize;
     let end = start + arena.slots() * arena.stride();

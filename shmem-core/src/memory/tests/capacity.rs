@@ -1,4 +1,4 @@
-//! Every limit has one message.
+//! Requests that the machine, or a limit of the process, does not allow: each has one message.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::{Kind, Policy, Traits};
@@ -94,7 +94,7 @@ fn pages_of_a_pool_do_not_count_as_memory_and_have_to_do_for_all() {
     assert_says(error, &["1G of symmetric memory are to be populated"]);
 }
 
-/// [`small`] with two nodes of 512 MiB each, of which node 1 is fast and has a pool.
+/// [`small`] with two nodes of 512 MiB each. Node 1 is fast and has three huge pages of a pool.
 fn two_nodes() -> Tree {
     let tree = small();
     for (node, free) in [(0, 400), (1, 300)] {
@@ -107,7 +107,7 @@ fn two_nodes() -> Tree {
     tree
 }
 
-/// Reserves for two PEs that want fast memory of node 1: both there, or the other one on a node that a cpuset forbids this one.
+/// Reserves for two PEs that ask for fast memory: both on node 1, or the other PE on node 2, which a cpuset forbids to this PE.
 fn fast(
     tree: &Tree,
     bytes: u64,

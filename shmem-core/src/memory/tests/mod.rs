@@ -1,4 +1,4 @@
-//! Tests of the whole of `memory`, and what they share.
+//! Tests of `memory`, and what several of them use.
 
 #[cfg(not(miri))]
 mod arena;
@@ -24,20 +24,20 @@ use crate::partition::{Origin, PartitionSpec};
 use crate::text::Text;
 use crate::topology::Topology;
 
-/// Where no partition is to survive.
+/// The files of a job in which no partition survives.
 pub(super) const NO_FILES: &BTreeMap<usize, PmemFile> = &BTreeMap::new();
 
-/// A slot of these partitions, with so many bytes of addresses for later segments.
+/// The layout of a slot with these partitions, and with `later` bytes of addresses for later segments.
 pub(super) fn layout(specs: &[PartitionSpec], later: usize) -> SlotLayout {
     SlotLayout::new(specs, 0, later, &Topology::default()).unwrap()
 }
 
-/// Slots of these partitions, with 256 MiB of addresses for later segments.
+/// An arena of slots with these partitions, and with 256 MiB of addresses for later segments.
 pub(super) fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
     Arena::reserve(0, layout(specs, 256 << 20), slots, slots, machine)
 }
 
-/// A line in /proc/self/smaps of the mapping that holds an address.
+/// Returns the line `key` in /proc/self/smaps, of the mapping that holds an address.
 pub(super) fn smaps_line(address: usize, key: &str) -> String {
     let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
     let mut inside = false;
@@ -58,7 +58,7 @@ pub(super) fn paged(id: u32, size: u64, pgsize: u64, policy: Policy) -> Partitio
     PartitionSpec { traits, explicit: true, ..plain(id, size) }
 }
 
-/// Gives an invented machine a pool of huge pages: of so many in all and on nodes as many as these are free.
+/// Gives an invented machine a pool of `total` huge pages, of which `free` are free. `nodes` has the free pages of nodes.
 pub(super) fn add_pool(tree: &Tree, size: u64, total: u64, free: u64, nodes: &[(u32, u64)]) {
     let pool = format!("hugepages/hugepages-{}kB", size >> 10);
     for (name, pages) in [("nr", total), ("free", free)] {

@@ -1,4 +1,4 @@
-//! Pages on the nodes that were asked, as the kernel says. All but the first need several nodes.
+//! Pages on the nodes that were asked for, by what the kernel says. Most tests need several nodes.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,7 +29,7 @@ fn on(machine: Machine) -> Arena {
     reserve(&[plain(1, 64 << 20)], 2, machine).unwrap()
 }
 
-/// Has the pages of a range of the first slot come from nodes.
+/// Places a range of the first slot on nodes.
 fn place(arena: &Arena, range: &Range<usize>, nodes: &[u32], spread: Spread) -> Result<(), MemoryError> {
     arena.place_ranges(0, &[(range.clone(), nodes)], spread)
 }
@@ -50,7 +50,7 @@ fn nodes() -> Option<Vec<u32>> {
     Some(nodes)
 }
 
-/// Memory that must or may come from nodes, in pages of a size.
+/// A request for memory of nodes, in pages of `pgsize` bytes.
 fn request(bytes: usize, nodes: &[u32], spread: Spread, pgsize: Option<usize>) -> Request {
     let policy = match spread {
         Spread::System => Policy::SysDefault,
@@ -218,7 +218,7 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     assert_eq!(anywhere.iter().map(|(_, n)| n).sum::<u64>(), pages as u64, "pages of a peer count");
 }
 
-/// A segment of so many bytes is granted pages of `page` bytes on the nodes asked, in each way to share them out.
+/// Makes a segment under each policy, and checks that its pages have `page` bytes and are on the nodes that were asked for.
 fn are_where_asked(arena: &Arena, nodes: &[u32], bytes: usize, page: usize, sort: Pages) {
     let at = later(arena);
     for (spread, asked) in

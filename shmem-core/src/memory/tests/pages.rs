@@ -1,4 +1,4 @@
-//! Pages of each sort as the kernel really gives them.
+//! Pages of each sort, as the kernel of this machine makes them.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,7 +18,7 @@ fn arena(specs: &[PartitionSpec], machine: Machine) -> Arena {
     reserve(specs, 1, machine).unwrap()
 }
 
-/// A size in /proc/self/smaps, in bytes, of the mapping that holds an address.
+/// Returns the size `key` in /proc/self/smaps, in bytes, of the mapping that holds an address.
 fn smaps(address: usize, key: &str) -> u64 {
     let line = smaps_line(address, key);
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10

@@ -37,7 +37,7 @@ fn chosen(sizes: &PageSizes, asked: u64, policy: Policy, bytes: u64) -> Result<(
 const NEVER: Option<&str> = Some("always within_size advise [never] deny force\n");
 const DENY: Option<&str> = Some("always within_size advise never [deny] force\n");
 
-/// The smallest size that is large enough is taken; what is too small is an error or a downgrade that is reported.
+/// The smallest sufficient size is taken. Without a sufficient size, MANDATORY is an error, and other policies report a downgrade.
 #[test]
 fn the_whole_choice() {
     use Pages::{Base, HugeTlb, Transparent};
@@ -112,7 +112,7 @@ fn base_pages_are_not_4k_everywhere() {
     }
 }
 
-/// Pools of 2 MiB: free pages on nodes 0, 2 and 3.
+/// The page sizes of a machine whose pool of 2 MiB has so many free pages on nodes 0, 2 and 3.
 fn on_nodes(free: [u64; 3]) -> PageSizes {
     let (tree, all) = (Tree::new(), free.iter().sum());
     add_pool(&tree, 2 * M, all, all, &[(2, free[1]), (0, free[0]), (3, free[2])]);
