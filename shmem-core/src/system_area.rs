@@ -289,8 +289,6 @@ pub struct PeRecord {
     echoed: AtomicU64,
     /// Number of answers from child nodes (low 32 bits), and of those with a thread awake (on the node's first PE).
     echoes: AtomicU64,
-    /// Source place (high 32 bits) and PE of the node's first panic; 0: none (on the node's first PE).
-    panicked: AtomicU64,
     /// Whether a thread of this PE is the asker.
     asking: AtomicU32,
     busy: AtomicU32,
@@ -307,14 +305,7 @@ unsafe impl Send for PeRecord {}
 unsafe impl Sync for SystemArea {}
 
 impl PeRecord {
-    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec04");
-
-    /// Records a panic at `place`, which is not 0. Returns `false` if another PE's panic at that place was the first.
-    pub fn is_another_panic(&self, place: u32, pe: u32) -> bool {
-        let this = u64::from(place) << 32 | u64::from(pe);
-        let first = self.panicked.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
-        first.err().is_none_or(|first| first >> 32 != u64::from(place) || first == this)
-    }
+    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec05");
 
     /// Fills in the record, at start.
     pub fn start(&self, number: u32, pid: u32) {
@@ -531,15 +522,6 @@ mod tests {
         assert!(!waits(2, 5));
         assert!(!waits(0, 8191), "the other one has moved");
         assert!(waits(0, 0));
-    }
-
-    #[test]
-    fn a_panic_is_another_one_but_for_other_pes_at_the_first_place() {
-        // SAFETY: all zeroes is the initial state of a record.
-        let record = unsafe { Box::<PeRecord>::new(core::mem::zeroed()) };
-        let panics = [(7, 0), (7, 0), (7, 1), (8, 1), (7, 2)];
-        let are_others = panics.map(|(place, pe)| record.is_another_panic(place, pe));
-        assert_eq!(are_others, [true, true, false, true, false]);
     }
 
     #[test]
