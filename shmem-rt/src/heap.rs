@@ -1,11 +1,9 @@
 //! Symmetric heaps: collective allocation, one heap per partition.
 //!
-//! Every call is collective: all PEs make it in the same order with the same arguments, on which they
-//! [agree](crate::collective::Agreed) word for word. The allocator is deterministic, so all PEs find the same offset, or
-//! the same error, without an exchange. Dropping a [`SymBox`] is local. Its memory is used again after the next collective
-//! allocation that finds it dropped on all PEs.
+//! All PEs make each call in the same order with the same arguments, on which they [agree](crate::collective::Agreed) word for word.
+//! The allocator is deterministic, so all PEs find the same offset, or the same error, without an exchange. Dropping a [`SymBox`]
+//! is local. Its memory is used again after the next collective allocation that finds it dropped on all PEs.
 
-use std::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
@@ -21,7 +19,6 @@ use crate::caller::at;
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::initial::Initial;
-use crate::segments;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -31,13 +28,11 @@ pub struct Heap<'w, L: ThreadLevel> {
     pub(crate) segment: u32,
     id: u32,
     name: Text<32>,
-    /// Page size granted to the calling PE, in bytes.
     pub(crate) page_bytes: u64,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The heap of a partition type. It also has [`align`](Heap::align), [`calloc`](Heap::calloc) and
-    /// [`malloc_with_hints`](Heap::malloc_with_hints), for the default heap as `world.heap::<shmem::partition::default>()?`.
+    /// The heap of a partition type; that of the default heap is `shmem::partition::default`.
     ///
     /// # Errors
     ///
@@ -106,13 +101,11 @@ impl<L: ThreadLevel> World<L> {
         self.heap::<default>()?.malloc(bytes)
     }
 
-    /// Resizes a block in its partition, whichever that is; contents are kept up to the smaller
-    /// size. Collective.
+    /// Resizes a block in its partition. Contents are kept up to the smaller size. Collective.
     ///
     /// # Errors
     ///
-    /// If the address is not that of a block from `malloc`, `align` or `calloc`, or there is no room:
-    /// then the block is untouched.
+    /// If the address is not that of a block from `malloc`, `align` or `calloc`, or there is no room. The block is untouched.
     ///
     /// # Panics
     ///
@@ -129,7 +122,6 @@ impl<L: ThreadLevel> World<L> {
         let before = self.job().memory.ledger.lock().find(offset).map_or(0, |found| found.bytes);
         let allocation = self.job().memory.ledger.lock().reallocate_at(offset, bytes)?;
         let to = self.endpoint().mine(allocation.offset);
-        self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
         if allocation.offset != offset {
             let from = self.endpoint().mine(offset);
             // SAFETY: both blocks are in this PE's heap and have that many bytes. `copy` allows that another PE writes to the
@@ -138,15 +130,6 @@ impl<L: ThreadLevel> World<L> {
         }
         agreed.again();
         Ok(SymAddr::assume(to))
-    }
-
-    /// Moves misplaced pages of a new block to the nodes of the heap's partition.
-    fn renew_pages(&self, segment: u32, block: Range<usize>) {
-        segments::renew_pages(self.job(), &block, || {
-            let partitions = self.job().memory.partitions.read();
-            let at = partitions.segments().iter().position(|index| *index == segment);
-            at.is_some_and(|at| partitions.granted(at, self.my_pe()).populated)
-        });
     }
 }
 
@@ -177,7 +160,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.alloc_as("object", initial)
     }
 
-    /// [`alloc`](Self::alloc) of an object that messages call `what`.
+    /// As [`alloc`](Self::alloc), of an object that messages call `what`.
     #[track_caller]
     pub(crate) fn alloc_as<I: Initial>(&self, what: &'static str, initial: I) -> Result<SymBox<I::Contents>> {
         let len = initial.items();
@@ -237,8 +220,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
         })
     }
 
-    /// Allocates bytes on a cache line, with hints about their use. Collective. The hints have no effect: memory of every
-    /// partition is placed and registered for all uses.
+    /// As [`malloc`](Self::malloc), with hints about the use. They have no effect, because memory of every partition is placed and
+    /// registered for all uses.
     ///
     /// # Errors
     ///
@@ -250,7 +233,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.block(Wish { hints, ..Wish::new("malloc_with_hints", bytes) }, |_| ())
     }
 
-    /// Allocates a block that the program frees by its address.
     #[track_caller]
     fn block(&self, wish: Wish, initialise: impl FnOnce(*mut u8)) -> Result<SymAddr> {
         let made = self.allocate(wish, initialise)?;
@@ -275,15 +257,13 @@ impl<L: ThreadLevel> Heap<'_, L> {
         world.reclaim_for(&agreed);
         let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner)?;
         world.job().describe(&[made.id], what, false, Location::caller());
-        world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
         agreed.again();
         Ok(made)
     }
 }
 
-/// The expansion of `#[symmetric] let`. The partition is a value, so that the expansion names its type once, and a wrong type
-/// is one error.
+/// The expansion of `#[symmetric] let`. The partition is a value, so that a wrong type is one error.
 ///
 /// # Errors
 ///
@@ -314,10 +294,10 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
 
 struct Wish {
     operation: &'static str,
-    /// The name in messages: `object`, `block`, or that of the variable.
+    /// Name in messages: `object`, `block`, or that of the variable.
     what: &'static str,
     bytes: usize,
-    /// Bytes of each item. All PEs must agree on it, because atomics of different widths at one address have no defined result.
+    /// Bytes of each item. All PEs agree on it, because atomics of different widths at one address have no defined result.
     item: usize,
     align: usize,
     owner: Owner,

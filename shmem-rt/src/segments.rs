@@ -1,8 +1,7 @@
 //! Segments made after the start: partitions made at run time, arrays with memory of their own, pools of arrays, halos.
 //!
 //! All PEs make and remove a segment together, and compute equal indices and offsets without an exchange
-//! ([`LaterRange`](shmem_core::memory::LaterRange)). Making a segment takes three agreements over symmetric memory. The launcher
-//! only passes the descriptors on.
+//! ([`LaterRange`](shmem_core::memory::LaterRange)). They agree over symmetric memory; the launcher only passes descriptors on:
 //!
 //! ```text
 //! 1  each PE has addresses and enough memory              bytes, page size and offset are exchanged and compared
@@ -14,7 +13,6 @@
 //! collective, then each forgets the segment, its keys and its mappings. Another segment in the same range of addresses begins with
 //! the first agreement, after all PEs have done that. So no PE uses a range again while another has an old mapping or key of it.
 
-use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +32,6 @@ use crate::state::later::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// A segment to make.
 pub(crate) struct Wanted {
     pub(crate) request: Request,
     /// The partition's ID, or 0.
@@ -42,15 +39,13 @@ pub(crate) struct Wanted {
     pub(crate) name: Text<32>,
     /// Memory that `prepare` populates in addition to the request.
     pub(crate) taken: Vec<Request>,
-    /// Whether raw addresses do not find the segment. Required unless it is removed with the world borrowed exclusively: see
-    /// [`remove`].
+    /// Whether raw addresses do not find the segment: see [`remove`].
     pub(crate) hidden: bool,
     /// The memfd of this PE's part, if it exists already.
     pub(crate) given: Option<OwnedFd>,
 }
 
 impl Wanted {
-    /// A hidden segment of new memory.
     pub(crate) fn new(request: Request, partition: u32, name: Text<32>) -> Self {
         Self { request, partition, name, taken: Vec::new(), hidden: true, given: None }
     }
@@ -58,7 +53,6 @@ impl Wanted {
 
 pub(crate) struct Made {
     pub(crate) index: u32,
-    /// Bytes from the start of a slot.
     pub(crate) offset: usize,
     /// The results of `prepare`, by PE.
     pub(crate) said: Vec<Vec<u8>>,
@@ -66,15 +60,13 @@ pub(crate) struct Made {
 
 /// This PE's part of a segment while it is made.
 pub(crate) struct Own<'a> {
-    /// Bytes from the start of the slot.
     pub(crate) offset: usize,
     pub(crate) grant: &'a Grant,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Number of registrations of memory with all PEs since the start: one for every partition made at
-    /// run time, every array with memory of its own, and every pool of arrays. Arrays in a heap or in an existing pool need
-    /// none. A registration sends a message to every PE, and pins the pages on a network.
+    /// Number of registrations of memory with all PEs since the start: one for every partition made at run time, every array with
+    /// memory of its own, and every pool of arrays. Each sends a message to every PE, and pins the pages on a network.
     ///
     /// Source: "NUMA-Aware Array Storage" (network cooperation).
     pub fn registrations(&self) -> u64 {
@@ -82,20 +74,15 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Checks that this host has the memory that all its PEs request at the same time. Memory of one NUMA node is requested by the
-/// PEs next to it.
+/// Checks that this host has the memory that all its PEs request at the same time, or on one NUMA node the PEs next to it.
 pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     let placement = &request.placement;
     let asks = |cpus: &&Vec<usize>| may_ask(job.site.topology(), cpus, &placement.nodes, placement.kind);
     job.memory.arena.check_later(request, job.site.cpus.iter().filter(asks).count())
 }
 
-/// Makes a segment on all PEs. `wanted` may be an error on some PEs. The job ends if bytes, page size or offset differ between
-/// PEs. `prepare` initialises this PE's part, before another PE can reach it.
-///
-/// # Errors
-///
-/// The same error on every PE, if any PE fails: see [`Agreed::settle`].
+/// Makes a segment on all PEs, or fails on all with the same error. `wanted` may be an error on some PEs. The job ends if bytes, page
+/// size or offset differ. `prepare` initialises this PE's part, before another PE can reach it.
 pub(crate) fn make(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -265,10 +252,8 @@ unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Ite
 pub(crate) unsafe fn remove(job: &Job, index: u32) {
     let mut later = job.memory.later.lock();
     // SAFETY: all PEs have dropped their handles of the segment, and passed a collective since (caller).
-    let Segment { start, bytes, .. } = unsafe { job.memory.segments.remove(index) };
+    let Segment { start, .. } = unsafe { job.memory.segments.remove(index) };
     let place = LaterSegment { index, offset: start };
-    // The next segment at these addresses has other pages.
-    later.misplaced.leave_out(&(start..start + bytes));
     // SAFETY: all PEs were quiet after their drops and before the collective (caller); no address or handle is left.
     unsafe { take_away(job, place, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
@@ -289,42 +274,22 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
                 // SAFETY: the allocation was all of the segment, and all PEs have dropped it (caller).
                 unsafe { remove(job, index) };
             }
-            Some(End::Pages { range, nodes, spread }) => {
-                let ranges = [(range.clone(), &nodes[..])];
-                let back = job.memory.arena.place_ranges(job.site.slot, &ranges, spread);
-                job.memory.later.lock().misplaced.add(range);
-                match back {
+            Some(End::Pages { range, nodes, spread, populated }) => {
+                let (arena, slot) = (&job.memory.arena, job.site.slot);
+                let renew = || {
+                    arena.place_ranges(slot, &[(range.clone(), &nodes[..])], spread)?;
+                    // SAFETY: all PEs have dropped their handles and were quiet (caller), and the block is not handed out again
+                    // yet. A write by a stray address is lost.
+                    unsafe { arena.discard(slot, range.clone()) }?;
+                    if populated { arena.populate(slot, range) } else { Ok(()) }
+                };
+                match renew() {
                     Ok(()) => {}
                     // Pages cannot be placed here; the array has warned of that.
                     Err(error) if error.no_nodes() => {}
-                    Err(error) => {
-                        say(&format!("shmem: warning: freed pages keep their nodes: {error}"));
-                    }
+                    Err(error) => say(&format!("shmem: warning: freed pages keep their nodes: {error}")),
                 }
             }
-        }
-    }
-}
-
-/// Discards misplaced pages in a new block of a heap, so that new pages come from the nodes of the partition. Populates the block
-/// if the partition is populated. (Misplaced free pages are kept until then, for the next array on their nodes.)
-pub(crate) fn renew_pages(job: &Job, block: &Range<usize>, populated: impl FnOnce() -> bool) {
-    let ranges = job.memory.later.lock().misplaced.take(block);
-    if ranges.is_empty() {
-        return;
-    }
-    let populated = populated();
-    for range in ranges {
-        // SAFETY: this PE's ledger had the range free until now, and the block is not handed out yet, so there is no
-        // reference to it in this process. Other processes never have references to memory of this one. A write by a
-        // stray address is lost.
-        let discarded = unsafe { job.memory.arena.discard(job.site.slot, range.clone()) };
-        let made = discarded.and_then(|()| match populated {
-            true => job.memory.arena.populate(job.site.slot, range),
-            false => Ok(()),
-        });
-        if let Err(error) = made {
-            say(&format!("shmem: warning: pages of a heap lie where an array wanted them: {error}"));
         }
     }
 }
@@ -342,7 +307,6 @@ fn extent(wanted: &Wanted, place: LaterSegment) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Splits a result into its value and the result to agree on.
 fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
     match result {
         Ok(value) => (Some(value), Ok(())),
@@ -350,13 +314,11 @@ fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
     }
 }
 
-/// The message of a PE that has made its part of a segment.
+/// What a PE says of the part of a segment that it has made.
 #[derive(Debug, Serialize, Deserialize)]
 struct PartMessage {
-    /// Files, and the part of the segment in each.
     files: Vec<FilePart>,
     key: Vec<u8>,
-    /// The result of `prepare`.
     said: Vec<u8>,
 }
 

@@ -1,7 +1,7 @@
 //! Storages of one range: in the heap of a partition, or in a segment.
 //!
-//! In the heap, the array has whole pages, placed by chunk. After it is freed, arrays reuse these pages as they are;
-//! other objects do not (`misplaced`). The heap is registered already.
+//! In the heap, the array has whole pages, placed by chunk. When it is freed, new pages take their place, on the nodes of the
+//! partition. The heap is registered already.
 //!
 //! A segment is placed by chunk or by blocks in turn. Its pages are bound to nodes before they exist, and exist before
 //! the segment is registered. Freeing the array removes the segment on every PE.
@@ -39,16 +39,12 @@ impl<const D: usize> Maker<'_, D> {
         let bound = if by_pages { by_chunk(self.chunking, self.element, slide, page) } else { Vec::new() };
         self.agree_on_room(|| self.missing([(block.offset, bound.clone())]))
             .inspect_err(|_| self.undo(&[block.id]))?;
-        if by_pages && !self.nodes.is_empty() {
-            job.memory.later.lock().misplaced.leave_out(&range);
-        } else {
-            segments::renew_pages(job, &range, || self.grant.populated);
-        }
         let made = if by_pages && !self.nodes.is_empty() {
             // The placement after the block is freed.
             let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
-            let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
+            let Placement { nodes, spread, .. } = placement;
+            let end = End::Pages { range, nodes, spread, populated: self.grant.populated };
             job.memory.later.lock().ends.insert(block.id, end);
             // SAFETY: the block was allocated just now, and holds whole pages.
             unsafe { self.place(block.offset, &bound) }
