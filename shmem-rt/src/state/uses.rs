@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Released;
@@ -38,34 +38,29 @@ pub(crate) struct Uses {
     pub(crate) config: TeamConfig,
     pub(crate) members: Arc<Members>,
     handle: AtomicBool,
-    /// The call of the thread that is in a collective, or null.
+    /// Call of the thread that is in a collective, or null.
     entered: AtomicPtr<Location<'static>>,
-    /// That thread's number, which it writes itself; 0: none yet.
+    /// Number of that thread, which it writes itself; 0: none yet.
     thread: AtomicUsize,
     contexts: AtomicUsize,
     /// A bit for each slot of a started collective: whether it is taken.
     requests: AtomicUsize,
-    /// Numbers of objects whose handles this PE has dropped since the last `lock`.
+    /// Objects whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Range of the window in each member's slot. Not set: not allocated yet. `None`: there was no room.
+    /// Range of the window in each member's slot; `None`: there was no room.
     window: OnceLock<Option<Range<usize>>>,
-    /// The last team that was found to contain this one.
-    within: Mutex<Weak<Self>>,
 }
 
-/// The objects of a team, with equal numbers on all members.
 #[derive(Debug, Default)]
 struct Objects {
     next: u64,
-    /// The range of each object, by number.
     ranges: BTreeMap<u64, Range<usize>>,
     /// Numbers of objects whose handle was dropped on this PE.
     dropped: BTreeSet<u64>,
 }
 
 impl Uses {
-    /// The uses of a new team: its handle alone.
     pub(crate) fn new(config: TeamConfig, members: Arc<Members>) -> Arc<Self> {
         Arc::new(Self {
             config,
@@ -78,7 +73,6 @@ impl Uses {
             released: Arc::default(),
             objects: Mutex::default(),
             window: OnceLock::new(),
-            within: Mutex::default(),
         })
     }
 
@@ -87,11 +81,7 @@ impl Uses {
         self.members.rank_of(pe).is_some()
     }
 
-    /// Marks that a thread enters a collective by `call`.
-    ///
-    /// # Errors
-    ///
-    /// If a thread is in a collective: its call, and whether it is the calling thread.
+    /// Marks that a thread enters a collective. Fails if one is in a collective: its call, and whether it is the calling thread.
     #[inline]
     pub(crate) fn enter(
         &self,
@@ -162,7 +152,7 @@ impl Uses {
         Ok(ContextClaim(Arc::clone(self)))
     }
 
-    /// Adds an object that all members have allocated; returns its number.
+    /// Adds an object that all members have allocated, and returns its number.
     pub(crate) fn insert_object(&self, range: Range<usize>) -> u64 {
         let mut objects = self.lock();
         let id = objects.next;
@@ -186,16 +176,9 @@ impl Uses {
         self.lock().ranges.values().any(is_inside)
     }
 
-    /// Whether all members of `other` are members of this team.
-    pub(crate) fn contain(self: &Arc<Self>, other: &Self) -> bool {
-        let mut within = other.within.lock();
-        // The weak reference keeps the allocation, so no other team has the address.
-        let is_known = core::ptr::eq(within.as_ptr(), Arc::as_ptr(self));
-        if !is_known && other.members.iter().all(|pe| self.has_member(pe.number())) {
-            *within = Arc::downgrade(self);
-            return true;
-        }
-        is_known
+    /// Whether this team has all members of `other`.
+    pub(crate) fn contain(&self, other: &Self) -> bool {
+        other.members.iter().all(|pe| self.has_member(pe.number()))
     }
 
     /// A bit for each object, in the order of their numbers: whether its handle was dropped on this PE.
@@ -230,13 +213,11 @@ impl Uses {
     }
 }
 
-/// A number of the calling thread that no other living thread of the process has.
 fn this_thread() -> usize {
     thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
     PLACE.with(|place| core::ptr::from_ref(place).addr())
 }
 
-/// One context of a team: counted until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ContextClaim(Arc<Uses>);
 
@@ -252,7 +233,6 @@ impl Drop for ContextClaim {
     }
 }
 
-/// The slot of a started collective: taken until it is complete.
 #[derive(Debug)]
 pub(crate) struct RequestClaim {
     uses: Arc<Uses>,
