@@ -79,8 +79,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
                 let made = self.make(shelf, job, wanted)?;
                 // SAFETY: a fresh block of `items` aligned items of this PE.
                 unsafe { initial.write(world.endpoint().mine(made.offset).cast()) };
-                // SAFETY: the start of this PE's slot; `enter` lets one thread in.
-                unsafe { shelf.write_names(world.endpoint().mine(0)) };
                 made
             }
         };
@@ -131,13 +129,11 @@ impl<L: ThreadLevel> Heap<'_, L> {
             let (name, partition) = (name.escape_debug().to_string(), self.name().to_owned());
             return Err(NameError::Missing { name, partition, hint }.into());
         };
-        let gone = shelf.objects.remove(at);
+        let gone = shelf.take(at);
         let mut ledger = job.memory.ledger.lock();
         if let Some(id) = ledger.starting_at(shelf.start + gone.offset).map(|allocation| allocation.id) {
             ledger.unname(id);
         }
-        // SAFETY: the start of this PE's slot; `enter` lets one thread in.
-        unsafe { shelf.write_names(world.endpoint().mine(0)) };
         Ok(())
     }
 
@@ -156,7 +152,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let align = object.align.max(MIN_ALIGN);
         let made = job.memory.ledger.lock().allocate(shelf.segment, object.bytes(), align, Owner::Name)?;
         object.offset = made.offset - shelf.start;
-        shelf.objects.push(object);
+        shelf.add(object);
         Ok(made)
     }
 }

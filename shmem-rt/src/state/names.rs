@@ -1,8 +1,8 @@
 //! The list of names of a heap that outlives its job.
 //!
 //! The list is stored in the first block of the heap, so a persist covers it together with the objects that it names. Each PE
-//! keeps a copy in private memory, the same on all PEs, and that copy is authoritative: the stored list is read once, and written
-//! after each change and before each persist, because a raw transfer may have overwritten it.
+//! keeps a copy in private memory, the same on all PEs, and that copy is authoritative. The stored list is read once, and written
+//! before each persist.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::hash::fingerprint;
@@ -14,7 +14,7 @@ use crate::error::{MAX_NAME, NameError};
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmnames");
 
 /// Bytes before the objects: mark, number of bytes that follow, their checksum.
-const HEAD: usize = size_of::<[u64; 3]>();
+pub(crate) const HEAD: usize = size_of::<[u64; 3]>();
 
 /// An object with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +38,6 @@ impl Message for Named {}
 
 impl Named {
     /// An object of `items` items of `T`, whose offset is not known yet.
-    ///
-    /// # Errors
-    ///
-    /// If the name is empty, too long, or does not print.
     pub(crate) fn new<T>(name: &str, items: usize) -> Result<Self, NameError> {
         let named = Self {
             name: name.to_owned(),
@@ -66,7 +62,7 @@ impl Named {
         }
     }
 
-    /// Whether size and alignment of its items are those of a type.
+    /// Whether a type has this size and alignment.
     fn is_of_a_type(&self) -> bool {
         self.align.is_power_of_two()
             && self.item_bytes.is_multiple_of(self.align)
@@ -85,13 +81,12 @@ impl Named {
         size(self) == size(other) && (self.kind == other.kind || !plain(&self.kind) || !plain(&other.kind))
     }
 
-    /// For messages: `100 x f64 (8 bytes each, alignment 8)`.
     pub(crate) fn describe(&self) -> String {
         format!("{} x {} ({} bytes each, alignment {})", self.items, self.kind, self.item_bytes, self.align)
     }
 }
 
-/// Bytes reserved for the list of a partition whose heap has `size` bytes.
+/// Returns the bytes of the list of a partition whose heap has `size` bytes.
 pub(crate) fn room(size: usize) -> usize {
     (size / 64).next_multiple_of(4096).clamp(4096, 1 << 20)
 }
@@ -102,12 +97,7 @@ pub(crate) fn encode(objects: &[Named]) -> Vec<u8> {
     [bytemuck::cast_slice(&head), &list[..]].concat()
 }
 
-/// Decodes the list from the bytes reserved for it. The checksum finds damage, not malice, so every field is checked; the ledger
-/// checks the offsets.
-///
-/// # Errors
-///
-/// If the list is damaged or invalid.
+/// Decodes the list from the bytes reserved for it. The checksum finds damage, not malice, so every field is checked; offsets later.
 pub(crate) fn decode(room: &[u8]) -> Result<Vec<Named>, String> {
     let (head, behind) = room.split_at(HEAD);
     let [magic, bytes, sum]: [u64; 3] = bytemuck::pod_read_unaligned(head);

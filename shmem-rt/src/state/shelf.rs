@@ -8,20 +8,23 @@ use shmem_core::heap::{Ledger, MIN_ALIGN};
 use shmem_core::memory::PmemFile;
 use shmem_core::partition::PartitionSpec;
 use shmem_core::shared;
+use shmem_launch::codec;
 
-use super::names::{Named, decode, encode, room};
+use super::names::{HEAD, Named, decode, encode, room};
 
 /// A persistent partition.
 pub(crate) struct Shelf {
     pub(crate) segment: u32,
-    /// The partition's offset in a slot.
     pub(crate) start: usize,
     pub(crate) title: String,
-    /// Its objects with names, in the order in which they were made.
+    /// Its objects with names, oldest first.
     pub(crate) objects: Vec<Named>,
+    encoded: usize,
     /// Range of the list of names in a slot.
     list: Range<usize>,
-    /// Type and type name with which this job has opened an object, by the object's name.
+    /// The list as it was last written.
+    written: Vec<u8>,
+    /// The type with which this job has opened an object, by the object's name.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
     pub(crate) file: PmemFile,
     /// Whether a persist has failed.
@@ -31,10 +34,6 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// Reads the list of names of a partition in the slot at `mine`, and reserves the named objects; or begins an empty list. The
     /// partition has `range` of the slot, and its heap begins `heap` bytes after the start.
-    ///
-    /// # Errors
-    ///
-    /// If the list is damaged, or has no room: a description.
     ///
     /// # Safety
     ///
@@ -66,8 +65,10 @@ impl Shelf {
             let restored = ledger.restore(segment, offset, object.bytes(), align);
             restored.map_err(|error| wrong(error.to_string()))?;
         }
-        let (title, opened) = (spec.title(), BTreeMap::new());
-        let shelf = Self { segment, start, title, objects, list, opened, file, failed: false };
+        let encoded = objects.iter().map(|object| codec::encode(object).len()).sum();
+        let (title, opened, written) = (spec.title(), BTreeMap::new(), Vec::new());
+        let mut shelf =
+            Self { segment, start, title, objects, encoded, list, written, opened, file, failed: false };
         // SAFETY: the caller's promise.
         unsafe { shelf.write_names(mine) };
         Ok(shelf)
@@ -77,33 +78,43 @@ impl Shelf {
         self.objects.iter().find(|object| object.name == name)
     }
 
-    /// Checks that the list has room for one more object.
-    ///
-    /// # Errors
-    ///
-    /// If not: the list's size in bytes.
+    /// Fails if the list has no room for one more object, with the list's size in bytes.
     pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
-        let objects = [&self.objects[..], core::slice::from_ref(object)].concat();
-        // The offset of the object takes at most ten bytes.
-        if encode(&objects).len() + 10 <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
+        // The number of objects and the offset of the object take at most ten bytes each.
+        let needed = HEAD + self.encoded + codec::encode(object).len() + 20;
+        if needed <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
     }
 
-    /// Writes the list of names into the partition; returns whether a different one was stored there.
+    /// Adds an object for which the list has room.
+    pub(crate) fn add(&mut self, object: Named) {
+        self.encoded += codec::encode(&object).len();
+        self.objects.push(object);
+    }
+
+    pub(crate) fn take(&mut self, at: usize) -> Named {
+        let object = self.objects.remove(at);
+        self.encoded -= codec::encode(&object).len();
+        object
+    }
+
+    /// Writes the list of names into the partition, before the partition is saved. Returns whether the list that was written before
+    /// has been overwritten.
     ///
     /// # Safety
     ///
     /// `mine` is this PE's slot, and no other thread of this PE calls this. Raw transfers may overlap.
-    pub(crate) unsafe fn write_names(&self, mine: *mut u8) -> bool {
-        let names = encode(&self.objects);
-        assert!(names.len() <= self.list.len(), "a list of names has room before one is added");
-        let mut there = vec![0; names.len()];
+    pub(crate) unsafe fn write_names(&mut self, mine: *mut u8) -> bool {
+        let (list, mut there) = (mine.wrapping_add(self.list.start), vec![0; self.written.len()]);
         // SAFETY: the bytes are part of the list, which the ledger has reserved in the partition that is mapped at `mine` (caller).
         // No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
-        unsafe { shared::copy(there.as_mut_ptr(), mine.wrapping_add(self.list.start), names.len()) };
+        unsafe { shared::copy(there.as_mut_ptr(), list, there.len()) };
+        let is_overwritten = there != self.written;
+        self.written = encode(&self.objects);
+        assert!(self.written.len() <= self.list.len(), "a list of names has room before one is added");
         // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and has at least
-        // `names.len()` bytes (asserted). No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
-        unsafe { shared::copy(mine.wrapping_add(self.list.start), names.as_ptr(), names.len()) };
-        there != names
+        // as many bytes (asserted). No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
+        unsafe { shared::copy(list, self.written.as_ptr(), self.written.len()) };
+        is_overwritten
     }
 }
 
