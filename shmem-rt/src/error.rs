@@ -1,4 +1,4 @@
-//! Errors of the control plane. All PEs get the same error, so that `?` leaves no PE behind in a collective.
+//! Errors of collective calls and of the start. All PEs get the same error, so that `?` leaves no PE behind in a collective.
 
 use std::fmt::{self, Display};
 use std::panic::Location;
@@ -8,7 +8,7 @@ use shmem_core::text::counted;
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the control plane: what went wrong, and the call of the program that failed.
+/// What went wrong, and the call of the program that failed.
 ///
 /// `{}` and `{:?}` give the same sentence, which `unwrap` shows. If `main` returns an error, its message names the call.
 pub struct Error {
@@ -22,7 +22,6 @@ impl Error {
         ErrorKind::Launcher(why.to_string()).into()
     }
 
-    /// The same error, with this call as its place.
     pub(crate) fn at(self, call: &'static Location<'static>) -> Self {
         Self { call: Some(call), ..self }
     }
@@ -66,7 +65,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// What can go wrong in the control plane.
+/// What can go wrong.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -110,8 +109,7 @@ pub enum ErrorKind {
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
     Memory(#[from] shmem_core::memory::MemoryError),
-    /// A partition was not persisted. The file keeps the previous persist. No later persist of this job is possible, because a
-    /// failed flush may have lost any page.
+    /// A partition was not persisted. The file keeps the previous persist, and this job cannot persist any more.
     #[error(
         "partition {partition} was not persisted: flushing the file of PE {pe} failed ({reason}); the file has persist \
          {last}, the job can go on, and nothing it does from now on is kept"
@@ -143,13 +141,10 @@ pub enum ErrorKind {
 #[non_exhaustive]
 pub enum ContextError {
     /// No unit is left for a context or domain.
-    #[error(
-        "{what} cannot be created: {used} of {limit} endpoints of this PE are in use \
-         ({holders}){kept}; {remedy}"
-    )]
-    Exhausted { what: String, used: usize, limit: usize, holders: String, kept: String, remedy: &'static str },
+    #[error("{what} cannot be created: {used} of {limit} endpoints of this PE are in use{kept}; {remedy}")]
+    Exhausted { what: String, used: usize, limit: usize, kept: String, remedy: &'static str },
     /// Hints cannot change while contexts or domains live that were granted under the earlier ones.
-    #[error("the hints of domains cannot change while {live}; destroy them first")]
+    #[error("the hints of domains cannot change while the program has {live}; destroy them first")]
     Live { live: String },
     /// The limit of registered threads is reached.
     #[error(
@@ -165,7 +160,7 @@ pub enum ContextError {
     Registered { thread: String, number: usize, at: &'static Location<'static> },
 }
 
-/// Most bytes of a name.
+/// Upper limit on the bytes of a name.
 pub(crate) const MAX_NAME: usize = 64;
 
 /// A name cannot be used, or another object has it.

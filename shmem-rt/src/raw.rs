@@ -17,8 +17,6 @@ pub mod collective {
 pub mod context {
     //! Contexts whose level is a value.
 
-    use std::panic::Location;
-
     use shmem_core::context::Endpoint;
     use shmem_core::context::mapping::Level;
 
@@ -43,7 +41,7 @@ pub mod context {
         team: Option<&Team>,
         level: Level,
     ) -> Result<Context<Multiple>> {
-        Context::at_level(world, team, level, Location::caller())
+        Context::at_level(world, team, level)
     }
 
     /// The stream of operations of a context.

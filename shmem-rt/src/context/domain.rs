@@ -1,8 +1,8 @@
 //! Domains: groups of contexts of one level.
 //!
-//! The level of a domain says whether its contexts are used by one thread, by one at a time, or by any. The
-//! [mapping](shmem_core::context::mapping) of scarce units depends on it. *One at a time* holds for the domain as a whole, so contexts of
-//! a serialized domain are bound by a [`Turn`], which borrows the domain exclusively.
+//! The level says whether the contexts are used by one thread, by one at a time, or by any. The
+//! [mapping](shmem_core::context::mapping) of scarce units (endpoints) depends on it. *One at a time* holds for the domain as a whole,
+//! so contexts of a serialized domain are bound by a [`Turn`], which borrows the domain exclusively.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -17,8 +17,7 @@ use crate::job::Job;
 use crate::thread::{Allows, ContextLevel, MemberOf, OneTurn, Serialized, ThreadLevel};
 use crate::world::World;
 
-/// A group of contexts of one level. After its drop it gets no further contexts; its contexts live on, and keep
-/// their units. So domains and contexts may be dropped in any order.
+/// A group of contexts of one level, which outlive it.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -46,12 +45,11 @@ pub struct Domain<K: ContextLevel> {
     _level: PhantomData<K>,
 }
 
-/// Most domains of one call.
+/// Upper limit on the domains of one call.
 const MOST: usize = 1 << 20;
 
 impl<L: ThreadLevel> World<L> {
-    /// Creates domains, all or none. Not collective. Domains that are created by one call share units better than those of several
-    /// calls.
+    /// Creates domains, all or none. Not collective. Domains of one call share units better than those of several.
     ///
     /// # Errors
     ///
@@ -68,15 +66,15 @@ impl<L: ThreadLevel> World<L> {
         L: Allows<K>,
     {
         assert!(number <= MOST, "{number} domains: at most {MOST} are created at once");
-        let ids = self.job().contexts.holdings.lock().create_domains(K::LEVEL, number, Location::caller())?;
+        let ids = self.job().contexts.holdings.lock().create_domains(K::LEVEL, number)?;
         let domain = |id| Domain { id, job: Arc::clone(self.job()), _level: PhantomData };
         Ok(ids.into_iter().map(domain).collect())
     }
 }
 
 impl<K: ContextLevel> Domain<K> {
-    /// Creates a context in this domain: of kind `K`, in a serialized domain of kind [`InTurn`](crate::thread::InTurn), or as
-    /// `NoStore<..>` a context that only reads.
+    /// Creates a context of kind `K`, in a serialized domain of kind [`InTurn`](crate::thread::InTurn); as `NoStore<..>` one that only
+    /// reads.
     ///
     /// # Errors
     ///
@@ -85,7 +83,7 @@ impl<K: ContextLevel> Domain<K> {
     /// Source: "OpenSHMEM contexts" (draft, 2015), `shmem_ctx_create`.
     #[track_caller]
     pub fn create_ctx<M: MemberOf<K>>(&self) -> Result<Context<M>> {
-        let held = self.job.contexts.holdings.lock().create_context(self.id, Location::caller())?;
+        let held = self.job.contexts.holdings.lock().create_context(self.id)?;
         Context::open(&self.job, held)
     }
 }

@@ -12,19 +12,18 @@ use crate::world::World;
 /// The PEs that hints are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintScope {
-    /// For the calling PE, whose part of the node's units stays as it is.
+    /// The calling PE, whose part of the node's units stays as it is.
     Local,
-    /// For all PEs, each with its own hints: the units of each node are divided anew by what its PEs ask for. Collective.
+    /// All PEs, each with its own hints: the units of each node are divided anew. Collective.
     Global,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Announces how many domains of each level the program will have at a time, so that units are reserved for them. More domains can
-    /// be created, and fewer. Hints hold until the next call.
+    /// Announces how many domains of each level the program will have at a time, so that units (endpoints) are reserved for them. Hints
+    /// hold until the next call, and limit nothing.
     ///
-    /// With [`HintScope::Global`] all PEs call it, each with its own hints. A PE asks for one unit for each announced domain, and one for
-    /// itself. If the node has enough, all PEs get what they ask for, and the rest is divided evenly; otherwise small requests are met,
-    /// and the other PEs get equal shares.
+    /// With [`HintScope::Global`] a PE asks for one unit for each announced domain, and one for itself. If the node has enough, the rest
+    /// is divided evenly; otherwise small requests are met, and the other PEs get equal shares.
     ///
     /// # Errors
     ///

@@ -8,7 +8,6 @@
 mod domain;
 mod hints;
 mod registration;
-mod team;
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -21,6 +20,7 @@ use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 use crate::error::{ErrorKind, Result};
 use crate::group::Team;
 use crate::job::Job;
+use crate::pes::Pes;
 use crate::state::granted::{Granted, Resources};
 use crate::state::holdings::Held;
 use crate::state::uses::ContextClaim;
@@ -45,24 +45,20 @@ pub struct Context<K: ContextKind> {
 
 /// A context that can issue operations: a token.
 pub struct Ctx<'w, K: ContextKind> {
-    /// A copy of the context's endpoint that is never dropped. It is inline, so that the compiler may keep its base and stride in
-    /// registers across the stores of a loop.
+    /// A copy of the context's endpoint that is never dropped. Inline, so that loops with stores keep its base and stride in registers.
     endpoint: ManuallyDrop<Endpoint>,
-    /// As a reference to the context: the token is `Send` only if several threads may use the context.
+    /// As a reference to the context, so that the token is `Send` only if several threads may use it.
     _kind: PhantomData<&'w K>,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Creates a context that `K` allows to be used by one thread (`Private`), by one at a time
-    /// (`Serialized`), or by any (`Multiple`); as `NoStore<K>` one that only reads. Not collective.
-    ///
-    /// A context of the world's own level belongs to the default domain, that of the world. Another one has
-    /// a domain of its own.
+    /// Creates a context that `K` allows to be used by one thread (`Private`), by one at a time (`Serialized`), or by any (`Multiple`);
+    /// as `NoStore<K>` one that only reads. Not collective. A context of the world's level is in the world's domain, another one in a
+    /// domain of its own.
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit is left for the context; the message says
-    /// who has the units.
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no endpoint is left for the context.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_create`.
     #[track_caller]
@@ -70,12 +66,38 @@ impl<L: ThreadLevel> World<L> {
     where
         L: Allows<K>,
     {
-        Context::at_level(self, None, <K::Level as ContextLevel>::LEVEL, Location::caller())
+        Context::at_level(self, None, <K::Level as ContextLevel>::LEVEL)
     }
 
-    /// Returns this PE's units for contexts, and the grants.
+    /// This PE's units (endpoints), and the contexts that have them.
     pub fn resources(&self) -> Resources {
         self.job().contexts.holdings.lock().report()
+    }
+}
+
+impl Team {
+    /// Creates a context of this team, as [`World::create_ctx`] creates one of all PEs. Not collective.
+    ///
+    /// It reaches every PE: a [`Pe`](crate::Pe) is a number of the world, whatever the team. [`Context::team`] translates the
+    /// team's ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError::Contexts`](crate::TeamError::Contexts) if the team's contexts are all in use
+    /// ([`TeamConfig::contexts`](crate::TeamConfig::contexts)), and otherwise as [`World::create_ctx`].
+    ///
+    /// # Panics
+    ///
+    /// If the world is that of another PE.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_create_ctx`.
+    #[track_caller]
+    pub fn create_ctx<K: ContextKind, L: ThreadLevel + Allows<K>>(
+        &self,
+        world: &World<L>,
+    ) -> Result<Context<K>> {
+        assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
+        Context::at_level(world, Some(self), <K::Level as ContextLevel>::LEVEL)
     }
 }
 
@@ -107,21 +129,28 @@ impl<K: ContextKind> Context<K> {
         self.token()
     }
 
-    /// Returns the context's unit and its sharing.
+    /// The unit (endpoint) of the context.
     pub fn grant(&self) -> Granted {
         self.job.contexts.holdings.lock().granted(self.held.assignment)
     }
 
-    /// Creates a context of a run-time level, of all PEs or of a team. Callers use it as the level says, whatever `K` allows.
+    /// The members of the team that created it, in rank order. A context that the world or a domain created is of all PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ctx_get_team`.
+    pub fn team(&self) -> Pes<'_> {
+        let members = self.team.as_ref().map(ContextClaim::members);
+        Pes::new(members.unwrap_or(&self.job.site.everyone))
+    }
+
+    /// Creates a context that callers use as `level` says, whatever `K` allows.
     #[track_caller]
     pub(crate) fn at_level<L: ThreadLevel>(
         world: &World<L>,
         team: Option<&Team>,
         level: Level,
-        location: &'static Location<'static>,
     ) -> Result<Self> {
         let claim = team.map(Team::claim_context).transpose()?;
-        let held = world.job().contexts.holdings.lock().create_alone(level, L::USE, location)?;
+        let held = world.job().contexts.holdings.lock().create_alone(level, L::USE)?;
         let mut context = Self::open(world.job(), held)?;
         context.team = claim;
         Ok(context)

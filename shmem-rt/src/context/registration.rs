@@ -1,6 +1,4 @@
-//! Threads with contexts of their own, first come, first served.
-//!
-//! A thread that registers gets a number and a private context, whose operations wait for no other thread.
+//! Threads with contexts of their own, whose operations wait for no other thread.
 //!
 //! Source: Cray OpenSHMEMX, thread-hot: `shmemx_thread_register`, `shmemx_thread_unregister`,
 //! `shmemx_thread_quiet`, `shmemx_thread_fence`.
@@ -51,13 +49,12 @@ struct Number {
 }
 
 impl World<Multiple> {
-    /// Registers the calling thread: gives it a number and a context of its own.
+    /// Gives the calling thread a number and a context of its own.
     ///
     /// # Errors
     ///
-    /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` are registered, [`ContextError::Registered`] if
-    /// this thread is, and [`ContextError::Exhausted`] if there is no unit for its context: with
-    /// `SHMEM_CONTEXT_SHARING=efficient` it shares one instead, if need be the world's.
+    /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` are registered, [`ContextError::Registered`] if this thread is, and
+    /// [`ContextError::Exhausted`] if there is no endpoint for its context (`SHMEM_CONTEXT_SHARING=efficient`: it shares one).
     ///
     /// [`ContextError::Threads`]: crate::ContextError::Threads
     /// [`ContextError::Registered`]: crate::ContextError::Registered
@@ -89,7 +86,7 @@ impl Registration {
         self.context.bind(world)
     }
 
-    /// Returns the thread's unit.
+    /// The unit (endpoint) of the thread.
     pub fn grant(&self) -> Granted {
         self.context.grant()
     }

@@ -1,14 +1,14 @@
-//! Reports of granted units.
+//! Reports of the endpoints that contexts were granted. The mapping of contexts calls an endpoint a unit.
 
 use std::fmt;
 
 use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
 use shmem_core::text::counted;
 
-/// The unit that a context was granted.
+/// The unit (endpoint) that a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// The unit. Units are numbered on each PE.
+    /// Number of the unit on this PE.
     pub unit: u32,
     /// Whether operations take a lock, where the transport has one; shared memory has none.
     pub locked: bool,
@@ -30,7 +30,7 @@ impl fmt::Display for Granted {
     }
 }
 
-/// The units of a PE, and the contexts that have them.
+/// The units (endpoints) of a PE, and the contexts that have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {

@@ -1,8 +1,6 @@
-//! Contexts and domains with the units that the [`Mapping`] assigned to them, and the calls that created them, which
-//! errors and reports name. Used when contexts and domains are created and destroyed, never by an operation.
+//! Contexts and domains, with the units (endpoints) that the [`Mapping`] assigned to them. No operation uses this.
 
-use std::collections::BTreeMap;
-use std::panic::Location;
+use std::collections::{BTreeMap, BTreeSet};
 
 use shmem_core::context::mapping::{Assignment, DomainId, Hints, Level, Mapping, Shortage, evenly};
 use shmem_core::text::counted;
@@ -17,22 +15,13 @@ pub(crate) struct Holdings {
     pub(crate) node: Option<usize>,
     /// Whether the node has more units than `SHMEM_MAX_RESOURCES` allows.
     can_rise: bool,
-    domains: BTreeMap<DomainId, Created>,
-    contexts: BTreeMap<u64, (Held, &'static Location<'static>)>,
+    /// Living domains that the program created as such.
+    domains: BTreeSet<DomainId>,
+    contexts: BTreeMap<u64, Held>,
     world: Held,
     created: u64,
 }
 
-/// A domain, as the program created it.
-struct Created {
-    level: Level,
-    /// The call that created the domain, or its only context; `None` for the world's domain.
-    at: Option<&'static Location<'static>>,
-    /// Whether the program created it as a domain.
-    is_named: bool,
-}
-
-/// A context's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     number: u64,
@@ -41,12 +30,7 @@ pub(crate) struct Held {
 }
 
 impl Holdings {
-    /// Divides the node's units among its `pes` PEs, and takes one of this PE's units for the world, which is used at `level`.
-    /// `place` is this PE's position on the node.
-    ///
-    /// # Errors
-    ///
-    /// If there is not one unit for each PE.
+    /// Divides the node's units among its `pes` PEs, of which this is number `place`, and takes one for the world, used at `level`.
     pub(crate) fn start(
         settings: &Settings,
         units: Option<usize>,
@@ -71,7 +55,7 @@ impl Holdings {
             mapping,
             node,
             can_rise,
-            domains: [(domain, Created { level, at: None, is_named: false })].into(),
+            domains: BTreeSet::new(),
             contexts: BTreeMap::new(),
             world: Held { number: 0, domain, assignment },
             created: 0,
@@ -90,7 +74,7 @@ impl Holdings {
 
     pub(crate) fn report(&self) -> Resources {
         let Self { mapping, contexts, .. } = self;
-        let assignments = contexts.values().map(|(held, _)| held.assignment);
+        let assignments = contexts.values().map(|held| held.assignment);
         Resources {
             node: self.node,
             limit: mapping.limit(),
@@ -105,21 +89,15 @@ impl Holdings {
         }
     }
 
-    /// Creates a context without a domain, in a world whose own stream is used at level `world`.
-    pub(crate) fn create_alone(
-        &mut self,
-        level: Level,
-        world: Level,
-        at: &'static Location<'static>,
-    ) -> Result<Held, ContextError> {
+    /// Creates a context without a domain, in a world that is used at level `world`.
+    pub(crate) fn create_alone(&mut self, level: Level, world: Level) -> Result<Held, ContextError> {
         // In a serialized world another thread may use the context while the world is used, so the two are in different domains.
         if level == world && level != Level::Serialized {
-            return self.create_context(self.world.domain, at);
+            return self.create_context(self.world.domain);
         }
         let ids = self.mapping.create_domains(level, 1);
         let domain = ids.map_err(|shortage| self.exhausted("a context", shortage))?[0];
-        self.domains.insert(domain, Created { level, at: Some(at), is_named: false });
-        let held = self.create_context(domain, at);
+        let held = self.create_context(domain);
         self.close_domain(domain);
         held
     }
@@ -128,25 +106,20 @@ impl Holdings {
         &mut self,
         level: Level,
         number: usize,
-        at: &'static Location<'static>,
     ) -> Result<Vec<DomainId>, ContextError> {
         let what = if number == 1 { "a domain".to_owned() } else { format!("{number} domains") };
         let ids = self.mapping.create_domains(level, number);
         let ids = ids.map_err(|shortage| self.exhausted(&what, shortage))?;
-        self.domains.extend(ids.iter().map(|id| (*id, Created { level, at: Some(at), is_named: true })));
+        self.domains.extend(&ids);
         Ok(ids)
     }
 
-    pub(crate) fn create_context(
-        &mut self,
-        domain: DomainId,
-        at: &'static Location<'static>,
-    ) -> Result<Held, ContextError> {
+    pub(crate) fn create_context(&mut self, domain: DomainId) -> Result<Held, ContextError> {
         let assignment = self.mapping.create_context(domain);
         let assignment = assignment.map_err(|shortage| self.exhausted("a context", shortage))?;
         self.created += 1;
         let held = Held { number: self.created, domain, assignment };
-        self.contexts.insert(held.number, (held, at));
+        self.contexts.insert(held.number, held);
         Ok(held)
     }
 
@@ -168,29 +141,11 @@ impl Holdings {
     }
 
     /// Checks that no domain or context lives besides the world's own.
-    ///
-    /// # Errors
-    ///
-    /// If any lives; the error names all.
     pub(crate) fn idle(&self) -> Result<(), ContextError> {
-        let places = |sites: Vec<&'static Location<'static>>| {
-            let mut places: Vec<String> = sites.into_iter().map(place).collect();
-            places.sort();
-            places.dedup();
-            places.join(", ")
-        };
-        let domains = self.domains.values().filter(|domain| domain.is_named);
-        let domains: Vec<&'static Location<'static>> = domains.filter_map(|domain| domain.at).collect();
-        let contexts: Vec<&'static Location<'static>> = self.contexts.values().map(|(_, at)| *at).collect();
-        let live: Vec<String> = [("domain", domains), ("context", contexts)]
-            .into_iter()
-            .filter(|(_, sites)| !sites.is_empty())
-            .map(|(what, sites)| {
-                let verb = if sites.len() == 1 { "lives" } else { "live" };
-                format!("{} {verb}, created at {}", counted(sites.len(), what), places(sites))
-            })
-            .collect();
-        if live.is_empty() { Ok(()) } else { Err(ContextError::Live { live: live.join(", and ") }) }
+        let living = [(self.domains.len(), "domain"), (self.contexts.len(), "context")];
+        let living = living.into_iter().filter(|(count, _)| *count > 0);
+        let live: Vec<_> = living.map(|(count, what)| counted(count, what)).collect();
+        if live.is_empty() { Ok(()) } else { Err(ContextError::Live { live: live.join(" and ") }) }
     }
 
     pub(crate) fn configure(&mut self, hints: Hints, part: Option<usize>) {
@@ -199,18 +154,6 @@ impl Holdings {
 
     fn exhausted(&self, what: &str, shortage: Shortage) -> ContextError {
         let Shortage { level, used, limit, kept, could_share } = shortage;
-        let mut holders = vec![format!("{} by the world", self.mapping.units_of(self.world.domain))];
-        let named = self.domains.iter().filter_map(|(id, Created { level, at, .. })| {
-            let units = self.mapping.units_of(*id);
-            (units > 0).then_some((units, level.name(), (*at)?))
-        });
-        let named: Vec<_> = named.collect();
-        // The message names four and counts the others.
-        let (shown, others) = named.split_at(named.len().min(4));
-        holders.extend(shown.iter().map(|(n, level, at)| format!("{n} by {level} at {}", place(at))));
-        if !others.is_empty() {
-            holders.push(format!("{} by others", others.iter().map(|(units, ..)| units).sum::<usize>()));
-        }
         let kept = match kept {
             0 => String::new(),
             kept => format!(", and hints keep {kept} for others"),
@@ -227,13 +170,8 @@ impl Holdings {
             what: format!("{what} of level {}", level.name()),
             used,
             limit,
-            holders: holders.join(", "),
             kept,
             remedy,
         }
     }
-}
-
-fn place(at: &Location<'_>) -> String {
-    format!("{}:{}", at.file(), at.line())
 }

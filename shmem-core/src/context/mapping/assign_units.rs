@@ -99,13 +99,6 @@ impl Mapping {
         self.domains.contains_key(&domain)
     }
 
-    /// Number of units of a domain and its contexts.
-    pub fn units_of(&self, domain: DomainId) -> usize {
-        self.domains.get(&domain).map_or(0, |Domain { unit, contexts, .. }| {
-            contexts.len() + usize::from(unit.is_some_and(|unit| !contexts.contains_key(&unit)))
-        })
-    }
-
     /// Number of contexts on a unit.
     pub fn contexts_on(&self, unit: u32) -> usize {
         self.domains.values().filter_map(|domain| domain.contexts.get(&unit)).sum()
