@@ -4,12 +4,14 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-/// The call that the calling thread is in: a file and a line, or the name of a function and 0.
-type Find = fn() -> Option<(&'static str, u32)>;
+/// A call of the program: file and line, or the name of a function and 0.
+pub type Place = (&'static str, u32);
+
+type Find = fn() -> Option<Place>;
 
 static FIND: OnceLock<Find> = OnceLock::new();
 
-/// Declares that the program is not in Rust, and that `find` finds its calls.
+/// Declares that the program is not in Rust, and how its calls are found.
 ///
 /// # Safety
 ///
@@ -25,7 +27,6 @@ pub(crate) fn finds() -> Option<Find> {
     FIND.get().copied()
 }
 
-/// The prefix of routine names in the language of the program.
 pub(crate) fn prefix() -> &'static str {
     if finds().is_some() { "shmem_" } else { "" }
 }
@@ -48,7 +49,6 @@ impl CallSite {
     }
 }
 
-/// A call of a program in Rust, for messages: file and line.
 pub(crate) fn at(call: &Location<'_>) -> String {
     format!("{}:{}", call.file(), call.line())
 }

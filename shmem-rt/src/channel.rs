@@ -17,16 +17,13 @@ use crate::rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Name in panics.
-const WHAT: &str = "channel";
-
 const MOST: usize = 1 << 31;
 
 impl<L: ThreadLevel> World<L> {
     /// Makes a channel between all PEs: each PE can send to each PE, itself included. Collective.
     ///
-    /// There is room for at least `capacity` messages from each PE to each PE. A sender without room waits until the receiver has
-    /// taken some. Each PE provides symmetric memory for 1 to 2.5 times `capacity * n_pes` messages, with a word for each.
+    /// There is room for at least `capacity` messages from each PE to each PE. Each PE provides symmetric memory for 1 to 2.5 times
+    /// `capacity * n_pes` messages, with a word for each.
     ///
     /// Numbers are sent to the PE that counts them:
     ///
@@ -77,11 +74,8 @@ impl<L: ThreadLevel> World<L> {
 ///
 /// Messages from one PE to another arrive in the order in which they were sent; messages of different PEs are taken in turn.
 ///
-/// PEs that send to each other in a circle may all wait for room, without a PE that takes messages. The job then ends with a
-/// message about the deadlock. Such PEs take messages while they wait: [`send_taking`](Self::send_taking).
-///
-/// A channel is correct on networks that deliver puts in any order, both ends sleep while they wait, and
-/// [`next`](Self::next) detects that no message is left.
+/// PEs that send to each other in a circle may all wait for room, which ends the job as a deadlock. Such PEs take messages while
+/// they wait: [`send_taking`](Self::send_taking).
 ///
 /// # Panics
 ///
@@ -102,7 +96,7 @@ impl<T: PlainData> Channel<T> {
     #[inline]
     #[track_caller]
     pub fn send_all(&mut self, token: &(impl Stores + ?Sized), to: Pe, mut messages: &[T]) {
-        self.rings.check(token, WHAT);
+        self.rings.check(token, "channel");
         while !messages.is_empty() {
             if self.rings.room(token, to.number()) > 0 {
                 messages = &messages[self.put(token, to, messages)..];
@@ -117,7 +111,7 @@ impl<T: PlainData> Channel<T> {
     #[track_caller]
     #[must_use = "without room the message was not sent"]
     pub fn try_send(&mut self, token: &(impl Stores + ?Sized), to: Pe, message: T) -> bool {
-        self.rings.check(token, WHAT);
+        self.rings.check(token, "channel");
         self.rings.room(token, to.number()) > 0 && self.put(token, to, &[message]) > 0
     }
 
@@ -156,7 +150,7 @@ impl<T: PlainData> Channel<T> {
     #[inline]
     #[track_caller]
     pub fn try_recv(&mut self, token: &(impl Stores + ?Sized)) -> Option<(Pe, T)> {
-        self.rings.check(token, WHAT);
+        self.rings.check(token, "channel");
         let from = self.rings.find(token, |_, _| true)?;
         let (items, slot) = self.rings.next(token, from);
         let message = items.index(slot).load();
@@ -188,12 +182,11 @@ impl<T: PlainData> Channel<T> {
             self.rings.termination.end(world, location);
             return None;
         }
-        // First: a PE that holds a message must not rest.
+        // First, because a PE that holds a message must not rest.
         self.rings.termination.resume(world);
         self.try_recv(world)
     }
 
-    /// Waits until the receiver has acknowledged more messages, or `other` is true.
     #[cold]
     fn wait_for_room(
         &self,
@@ -212,7 +205,7 @@ impl<T: PlainData> Channel<T> {
         wait_for(token.endpoint(), "send", location, None, is_told, subject);
     }
 
-    /// Sends the first messages, up to the number of free consecutive slots; returns how many.
+    /// Sends as many of the first messages as there are free consecutive slots; returns their number.
     #[inline]
     fn put(&mut self, token: &(impl Stores + ?Sized), to: Pe, messages: &[T]) -> usize {
         let count = messages.len().min(self.rings.room_in_a_row(to.number()));
@@ -220,7 +213,6 @@ impl<T: PlainData> Channel<T> {
         count
     }
 
-    /// Whether a message has arrived that was not taken; for waits.
     fn has_come(&self, token: &(impl Initiator + ?Sized)) -> bool {
         (0..self.rings.pes.len()).any(|from| self.rings.has_come(token, from))
     }

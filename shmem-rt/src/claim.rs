@@ -21,7 +21,7 @@ use crate::error::{ErrorKind, Result};
 #[allow(non_upper_case_globals, reason = "what a linker prints")]
 static shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one: AtomicU8 = AtomicU8::new(0);
 
-/// The name of an empty memfd that a process keeps open from its first world on.
+/// Name of an empty memfd that a process keeps open once it has had a world.
 const MARK: &str = "shmem-rt: this process has its world";
 
 /// Living worlds in this process: one at most, or one for each PE over loopback.
@@ -31,7 +31,6 @@ pub(crate) fn worlds() -> usize {
     WORLDS.load(Ordering::Relaxed)
 }
 
-/// Counts a world while it lives.
 pub(crate) struct LivingWorld(());
 
 impl LivingWorld {

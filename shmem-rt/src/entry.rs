@@ -1,6 +1,6 @@
 //! The entry points of a program: `#[shmem::main]`, [`init`], [`init_with`].
 //!
-//! A process that a launcher started joins its job. A program without a launcher is one PE, or launches itself `SHMEM_NPES`
+//! A process that a launcher started joins its job. Without a launcher a program is one PE, or launches itself `SHMEM_NPES`
 //! times. With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process.
 
 use std::any::Any;
@@ -25,8 +25,7 @@ use crate::world::World;
 
 /// Joins the job of this process's launcher, or makes a job of one PE.
 ///
-/// Without a launcher and with `SHMEM_NPES`, the process launches itself and does not return. `#[shmem::main]` calls this, and
-/// adds the number of the PE to panics.
+/// Without a launcher and with `SHMEM_NPES`, the process launches itself and does not return.
 ///
 /// # Errors
 ///
@@ -66,14 +65,10 @@ pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) 
     claim::claim()?;
     // SAFETY: the claim was taken just now, by which there is one world in a process; the rest is the caller's promise.
     let managed = unsafe { Managed::by(manager) }.map_err(Error::launcher)?;
-    if settings.attach_wait {
-        bootstrap::attach_wait(managed.number());
-    }
     Ok(start::start(settings, std::sync::Arc::new(managed)))
 }
 
-/// Whether this process is in its job: from the end of `init` on, as long as the [`World`] lives. A process has one world, so once
-/// this is false again it stays false.
+/// Whether this process is in its job: from the end of `init` until the [`World`] is dropped.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_query_initialized`.
 pub fn initialized() -> bool {
@@ -88,23 +83,18 @@ fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     // trusted, as for every library that a process loads.
     let connected = unsafe { bootstrap::connect(&settings) };
     match connected.map_err(Error::launcher)? {
-        Connection::Joined(bootstrap) => {
-            if settings.attach_wait {
-                bootstrap::attach_wait(bootstrap.number());
-            }
-            Ok(Ok(start::start(settings, bootstrap.into())))
-        }
+        Connection::Joined(bootstrap) => Ok(Ok(start::start(settings, bootstrap.into()))),
         Connection::Launched(code) => Ok(Err(code)),
     }
 }
 
-/// The result of a program's body.
+/// What a body of `#[shmem::main]` or `#[shmem::test]` returns.
 #[diagnostic::on_unimplemented(
     message = "a body of `#[shmem::main]` or `#[shmem::test]` cannot return `{Self}`",
     note = "return nothing, or a `Result<(), E>` whose error can be displayed"
 )]
 pub trait Outcome {
-    /// The error as text, with the failed call if it is known.
+    /// The error as text, with the call that failed.
     fn error(self) -> Option<String>;
 }
 

@@ -2,13 +2,12 @@
 
 use shmem_core::array::{NumaArray, Storage};
 use shmem_core::context::Initiator;
-use shmem_core::heap::{Allocation, HeapError, Owner};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::symmetric_data::{Contents, SymmetricData};
 use shmem_core::system_area::SCRATCH_BYTES;
 
 use crate::collective::Agreed;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::group::Purpose;
 use crate::segments;
 use crate::thread::ThreadLevel;
@@ -49,9 +48,13 @@ impl<L: ThreadLevel> World<L> {
         self.reclaim_for(&agreed);
         // The memory is free on all PEs when this returns.
         agreed.again();
-        match self.job().memory.ledger.lock().get(arguments[1]) {
-            Some(Allocation { owner: Owner::Name, id, .. }) => Err(HeapError::named("free", *id).into()),
-            _ => Ok(()),
+        let left = self.job().memory.ledger.lock().get(arguments[1]).copied();
+        match left.and_then(|left| self.job().memory.names.given(&left)) {
+            Some(name) => Err(ErrorKind::Refused(format!(
+                "`free` of {name}: a later job finds the object by this name; `remove` the name instead"
+            ))
+            .into()),
+            None => Ok(()),
         }
     }
 
@@ -62,7 +65,7 @@ impl<L: ThreadLevel> World<L> {
         self.reclaim_for(&self.team().agree_on(self.endpoint(), &purpose));
     }
 
-    /// Frees what all PEs have dropped, by an intersection of their bitmaps.
+    /// Frees what all PEs have dropped: the intersection of their bitmaps.
     pub(crate) fn reclaim_for(&self, agreed: &Agreed<'_>) {
         let (mut first, mut words) = (0, self.job().memory.ledger.lock().words());
         while words > 0 {
@@ -88,7 +91,7 @@ impl<L: ThreadLevel> World<L> {
 }
 
 /// The argument of [`World::free`]: a [`SymBox`], a [`NumaArray`] or a [`SymAddr`].
-pub trait Free: sealed::Sealed {
+pub trait Free {
     #[doc(hidden)]
     fn into_block(self) -> Block;
 }
@@ -100,13 +103,6 @@ pub enum Block {
     /// The number of a dropped array.
     Array(u64),
     At(SymAddr),
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl<T: shmem_core::symmetric_data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
-    impl Sealed for shmem_core::object::SymAddr {}
-    impl<T, const D: usize, S: shmem_core::array::Storage> Sealed for shmem_core::array::NumaArray<T, D, S> {}
 }
 
 impl<T: SymmetricData, const D: usize, S: Storage> Free for NumaArray<T, D, S> {

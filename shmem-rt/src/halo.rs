@@ -1,7 +1,7 @@
 //! Making halos.
 //!
-//! All PEs exchange their edges. So each PE checks that all edges match, and computes the places of its neighbours'
-//! messages. The memory is a segment that no raw address finds; each PE touches its own pages.
+//! All PEs exchange their edges, so each checks that all match, and computes the places of its neighbours' messages. The memory
+//! is a segment that no raw address finds.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl<L: ThreadLevel> World<L> {
     /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to the neighbours'.
     /// Collective; each PE passes its own edges, which are numbered by their position.
     ///
-    /// A ring of rods, each of which knows the cells before and after it:
+    /// A ring of rods:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -45,7 +45,7 @@ impl<L: ThreadLevel> World<L> {
     ///     let (west, east) = world.ring_neighbours();
     ///     let mut halo = world.halo(&[Edge::new(west, EAST, 1), Edge::new(east, WEST, 1)])?;
     ///
-    ///     // The program's own memory: ordinary slices, which no other PE can reach.
+    ///     // Ordinary slices, which no other PE can reach.
     ///     let mut rod = vec![0.0; CELLS];
     ///     rod[CELLS / 2] = 100.0;
     ///     let mut next = rod.clone();
@@ -71,8 +71,7 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     ///
-    /// Cubes with a layer of ghost cells, of which two faces come from neighbours: regions of a slice are sent and
-    /// unpacked.
+    /// Cubes with a layer of ghost cells. Regions of a slice are sent and unpacked:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -128,7 +127,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// The memory of a halo: a hidden segment, and one object that takes all of it.
+/// Makes the memory of a halo: a hidden segment, and one object that takes all of it.
 #[track_caller]
 fn memory_of(
     job: &Job,

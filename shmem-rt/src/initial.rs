@@ -1,6 +1,4 @@
-//! Initial contents of heap objects.
-//!
-//! A raw address may still lead to the memory of a new object, so that memory is written by `shmem_core::shared`.
+//! Initial contents of heap objects. A raw address may still lead to their memory, so it is written by `shmem_core::shared`.
 
 use shmem_core::shared;
 use shmem_core::symmetric_data::{Contents, PlainData, SymmetricData};
@@ -108,7 +106,7 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // Elements without bytes may be arbitrarily many.
+        // There may be more elements of no bytes than anybody can count.
         let written = if size_of::<T>() == 0 { 0 } else { self.1 };
         for i in 0..written {
             // SAFETY: below the length for which `to` is writable (caller).

@@ -12,16 +12,16 @@
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
 // panics                                                           messages of panics
-// array, halo, partitions, persistent, plan                        kinds of memory, gathers by a plan
+// array, gather_plan, halo, partitions, persistent                 kinds of memory, gathers by a plan
 // channel, exchange, queue                                         messages, items and work between PEs
 // rings                                                            rings of messages between all PEs
-// termination                                                      termination detection
+// termination_detection                                            termination detection
 // heap                                                             symmetric heaps
 // free                                                             freeing memory
 // segments                                                         memory made after the start
 // team                                                             splits, objects and phases of teams
 // phase, context                                                   references, contexts
-// lock, grid, rayon, ndarray                                       locks, grids, thread pools, views
+// lock, cartesian, ndarray                                         locks, grids of PEs, views
 // scale                                                            what collectives cost, counted without a job
 // collective                                                       collectives
 // world                                                            the token
@@ -36,24 +36,23 @@
 // report                                                           messages of the runtime
 // pes                                                              views of PEs
 // members                                                          members of jobs and teams
-// caller, derive_checks, initial, model, nearness, process, thread, version  ground
+// caller, initial, model, nearness, thread, version                ground
 // ```
 
 #[doc(hidden)]
-#[path = "private.rs"]
 pub mod __private;
 pub mod array;
 mod caller;
+mod cartesian;
 mod channel;
 mod claim;
 mod collective;
 mod context;
-mod derive_checks;
 mod entry;
 mod error;
 mod exchange;
 mod free;
-mod grid;
+mod gather_plan;
 mod group;
 mod halo;
 mod heap;
@@ -73,13 +72,9 @@ mod partitions;
 mod persistent;
 mod pes;
 mod phase;
-mod plan;
-mod process;
 mod queue;
 #[doc(hidden)]
 pub mod raw;
-#[cfg(feature = "rayon")]
-mod rayon;
 mod report;
 mod rings;
 #[doc(hidden)]
@@ -90,12 +85,13 @@ mod standstill;
 mod start;
 mod state;
 mod team;
-mod termination;
+mod termination_detection;
 mod testing;
 pub mod thread;
 pub mod version;
 mod world;
 
+pub use cartesian::PeGrid;
 pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible, Started};
 pub use context::{Context, Ctx, Domain, HintScope, Registration, Turn};
@@ -103,14 +99,13 @@ pub use entry::{Outcome, init, init_with, initialized};
 pub use error::{ContextError, Error, ErrorKind, NameError, Result, TeamError};
 pub use exchange::{Exchange, ExchangeOptions, ExchangeToken, Outbox};
 pub use free::Free;
-pub use grid::PeGrid;
+pub use gather_plan::Plan;
 pub use group::Team;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
 pub use pes::{Pes, PesIter};
-pub use plan::Plan;
 pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;

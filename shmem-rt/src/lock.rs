@@ -1,11 +1,9 @@
 //! Locks of the job.
 //!
-//! An MCS queue (Mellor-Crummey and Scott 1991), with one node for each PE. A word on the lock's home holds the number of the
-//! queue's last PE; the lock's offset determines the home. A PE that wants the lock swaps its number into that word and writes
-//! it to its predecessor. Then it waits on a word of its own memory until the predecessor releases the lock. So each PE is
-//! woken once, and PEs get the lock in the order of their swaps. Threads of one PE take turns by tickets.
-//!
-//! A release first completes all operations of the PE.
+//! An MCS queue (Mellor-Crummey and Scott 1991), with one node for each PE. A word on the lock's home PE, which the lock's offset
+//! determines, holds the number of the queue's last PE. A PE that wants the lock swaps its number into that word and writes it to its
+//! predecessor. Then it waits on a word of its own memory until the predecessor releases the lock. Threads of one PE take turns by
+//! tickets. A release first completes all operations of the PE.
 
 use std::panic::Location;
 
@@ -16,13 +14,11 @@ use shmem_core::pe::Pe;
 use shmem_core::text::Text;
 
 use crate::caller::at;
-use crate::process::thread_number;
-use crate::thread::{HeldLock, ThreadLevel};
+use crate::thread::{HeldLock, ThreadLevel, thread_number};
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Waits for a lock, and holds it until the guard is dropped. Not collective. A program whose locks do not follow blocks keeps
-    /// the guard in an `Option`.
+    /// Waits for a lock, and holds it until the guard is dropped. Not collective.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -66,49 +62,45 @@ impl<L: ThreadLevel> World<L> {
 }
 
 /// The argument of [`World::lock`]: `&LOCK`, or `(&LOCKS, k)` for one of an array of locks.
+///
+/// # Safety
+///
+/// `__on` gives the copies of an object of all PEs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a lock",
     label = "not a lock",
     note = "locks are `&LOCK` of `#[symmetric] static LOCK: Lock;` or of an allocated `Lock`, and `(&LOCKS, k)` of an array of them"
 )]
-pub trait LockPlace<'a>: sealed::Sealed {
+pub unsafe trait LockPlace<'a> {
     /// The copy on a PE.
     #[doc(hidden)]
     fn __on(self, pe: Pe) -> On<'a, Lock>;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl sealed::Sealed for &Symmetric<Lock> {}
-
-impl<'a> LockPlace<'a> for &'a Symmetric<Lock> {
+// SAFETY: an object of all PEs.
+unsafe impl<'a> LockPlace<'a> for &'a Symmetric<Lock> {
     fn __on(self, pe: Pe) -> On<'a, Lock> {
         self.on(pe)
     }
 }
 
-impl sealed::Sealed for &SymBox<Lock> {}
-
-impl<'a> LockPlace<'a> for &'a SymBox<Lock> {
+// SAFETY: an object of all PEs.
+unsafe impl<'a> LockPlace<'a> for &'a SymBox<Lock> {
     fn __on(self, pe: Pe) -> On<'a, Lock> {
         self.on(pe)
     }
 }
 
-impl<const N: usize> sealed::Sealed for (&Symmetric<[Lock; N]>, usize) {}
-
-impl<'a, const N: usize> LockPlace<'a> for (&'a Symmetric<[Lock; N]>, usize) {
+// SAFETY: an object of all PEs.
+unsafe impl<'a, const N: usize> LockPlace<'a> for (&'a Symmetric<[Lock; N]>, usize) {
     #[track_caller]
     fn __on(self, pe: Pe) -> On<'a, Lock> {
         self.0.on(pe).index(self.1)
     }
 }
 
-impl sealed::Sealed for (&SymBox<[Lock]>, usize) {}
-
-impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
+// SAFETY: an object of all PEs.
+unsafe impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
     #[track_caller]
     fn __on(self, pe: Pe) -> On<'a, Lock> {
         self.0.on(pe).index(self.1)
@@ -119,7 +111,6 @@ impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
 #[must_use = "the lock is left when the guard is dropped"]
 pub struct LockGuard<'a, L: ThreadLevel> {
     queue: Queue<'a, L>,
-    /// The call that took the lock.
     location: &'static Location<'static>,
     /// Makes the guard `!Send`: only the thread that took the lock may drop it.
     _thread: HeldLock,
@@ -137,7 +128,7 @@ impl<L: ThreadLevel> std::fmt::Debug for LockGuard<'_, L> {
     }
 }
 
-/// The queue of a lock, as the calling PE uses it.
+/// A lock, as the calling PE uses it.
 struct Queue<'a, L: ThreadLevel> {
     world: &'a World<L>,
     lock: On<'a, Lock>,
@@ -160,7 +151,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.endpoint().tell(call, || operation(self, location))
     }
 
-    /// Waits until this thread holds the lock.
     fn set(&self, location: &'static Location<'static>) {
         let thread = thread_number();
         assert!(
@@ -182,7 +172,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.hold(thread, location);
     }
 
-    /// Takes the lock if the queue is empty.
     fn test(&self, location: &'static Location<'static>) -> bool {
         let served = self.mine(LockWord::Served);
         if self.world.compare_swap(self.my(LockWord::Tickets), served, served + 1) != served {
@@ -197,7 +186,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         free
     }
 
-    /// Records the holder of the lock, and its call.
     fn hold(&self, thread: u64, location: &'static Location<'static>) {
         let me = self.world.me();
         let file = Text::<LOCK_FILE_BYTES>::tail(location.file());
@@ -206,7 +194,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.set(self.my(LockWord::Thread), thread);
     }
 
-    /// Releases the lock to the next in the queue.
     fn clear(&self, location: &'static Location<'static>) {
         self.world.job().quiet_all();
         self.world.set(self.my(LockWord::Thread), 0);

@@ -1,10 +1,9 @@
 //! The documentation of attributes and macros. `shmem-macros`, which expands them, has no dependency for the examples.
 
-/// Declares a symmetric object: one that exists on every PE, at the same offset, so that every PE
-/// can name every other PE's copy.
+/// Declares a symmetric object: one that exists on every PE, at the same offset.
 ///
 /// On a `static` the written type is wrapped: `GRID` below is a `Symmetric<[f64; N]>`. Without an
-/// initial value the object is zeroed; with one, every PE starts with it.
+/// initial value the object is zeroed.
 ///
 /// ```
 /// # use shmem::prelude::*;
@@ -30,8 +29,8 @@
 ///
 /// # On `let`
 ///
-/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` a `let` can have the attribute. It allocates
-/// collectively, and returns the error if that fails:
+/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` a `let` allocates collectively, and returns the
+/// error if that fails:
 ///
 /// ```
 /// # use shmem::prelude::*;
@@ -46,8 +45,7 @@
 /// # }
 /// ```
 ///
-/// The world is the first parameter whose type mentions `World`. Attributes inside arguments of other macros and inside nested functions
-/// are not expanded.
+/// The world is the first parameter whose type mentions `World`. Arguments of other macros and nested functions are not expanded.
 pub use shmem_macros::symmetric;
 
 /// Declares partitions of symmetric memory, as types.
@@ -70,15 +68,14 @@ pub use shmem_macros::symmetric;
 ///   lack (`FastMem`, `LargeMem`, `Pmem`) need one.
 /// * `pgsize`: the smallest page, a power of two of at least 4K.
 ///
-/// `unsafe(crate = my::shmem);` in front of the list gives the path of this library, where it is
-/// re-exported; see [`macro@symmetric`].
+/// `unsafe(crate = my::shmem);` in front of the list: see [`macro@symmetric`].
 pub use shmem_macros::partitions;
 
 /// Makes a struct plain data that may live in symmetric memory and be moved by put and get.
 ///
-/// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, consist of
-/// plain data, and have no padding. Implements `SymmetricData`, `bytemuck::Pod`, `bytemuck::Zeroable`, and
-/// `shmem::strided::Shaped`, by which [`strided!`] knows the fields.
+/// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, consist of plain data, and have neither
+/// padding nor parameters. Implements `SymmetricData`, `bytemuck::Pod`, `bytemuck::Zeroable`, and `shmem::strided::Shaped`, by
+/// which [`strided!`] knows the fields.
 ///
 /// ```
 /// # use shmem::Symmetric;
@@ -90,8 +87,6 @@ pub use shmem_macros::partitions;
 ///     _pad: [u8; 4],
 /// }
 /// ```
-///
-/// The struct has no parameters: whether it has padding would depend on them.
 ///
 /// With `#[shmem(words)]` the struct may also hold `Atomic` and `Signal` words. It begins as zeroes or as the image of a static, and no
 /// operation moves it as a whole, so it derives neither `Clone` nor `Copy`. `On::field` and `Here::field` give its fields.
@@ -123,8 +118,7 @@ pub use shmem_macros::partitions;
 /// }
 /// ```
 ///
-/// `#[shmem(unsafe(crate = my::shmem))]` gives the path of this library, where it is re-exported; see
-/// [`macro@symmetric`].
+/// `#[shmem(unsafe(crate = my::shmem))]`: see [`macro@symmetric`].
 pub use shmem_macros::Symmetric;
 
 /// Starts the job, calls the function with the world, and ends the job with its result.
@@ -138,12 +132,10 @@ pub use shmem_macros::Symmetric;
 /// }
 /// ```
 ///
-/// `threads = single`, `funneled`, `serialized` or `multiple` asks for a thread level: the
-/// parameter is then a `World` of that level.
+/// `threads = single`, `funneled`, `serialized` or `multiple` asks for a thread level, and makes the parameter a `World` of it.
 ///
-/// The function returns nothing, or a `Result<(), E>` whose `E` can be displayed: `shmem::Result<()>`, or one with
-/// `Box<dyn Error>` or an error of the program's own. An error ends the job with exit code 1, and is printed once, with the number of
-/// the PE. The message of a panic has the number of the PE, unless the program has a panic hook of its own.
+/// The function returns nothing, or a `Result<(), E>` whose `E` can be displayed. An error ends the job with exit code 1, and is
+/// printed once, with the number of the PE. So is a panic, unless the program has a panic hook of its own.
 pub use shmem_macros::main;
 
 /// A test that runs on several PEs, each a process of its own.
@@ -165,11 +157,10 @@ pub use shmem_macros::main;
 ///
 /// A test at its limit fails with a message that says where each PE waits, and since when. A deadlock fails at once.
 ///
-/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it passes if a PE panics, with
-/// `expected = ".."` if the message of a panic contains that text.
+/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it passes if any PE panics as expected.
 pub use shmem_macros::test;
 
-/// Allows `#[symmetric] let` in a function that all PEs call together, with the world among its parameters.
+/// Allows `#[symmetric] let` in a function that all PEs call together.
 ///
 /// ```
 /// # use shmem::prelude::*;

@@ -16,7 +16,6 @@ pub struct Model {
     pub beta: f64,
 }
 
-/// The numbers of a provider whose target polls.
 impl From<Row> for Model {
     fn from(Row { latency, operation, byte, .. }: Row) -> Self {
         let [alpha, gap, beta] =
@@ -26,7 +25,6 @@ impl From<Row> for Model {
 }
 
 impl Model {
-    /// Messages without cost.
     pub(crate) const FREE: Self = Self { alpha: 0.0, gap: 0.0, beta: 0.0 };
 
     /// Time of messages with `bytes` bytes in all that are completed together.

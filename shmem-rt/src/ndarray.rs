@@ -41,7 +41,7 @@ pub trait AsNdarray {
     ///
     /// # Panics
     ///
-    /// If it has no elements, or elements of no bytes, and the product of its lengths overflows.
+    /// If it takes no memory, and the product of its lengths overflows.
     fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 
     /// The array as an exclusive view.
@@ -52,7 +52,7 @@ pub trait AsNdarray {
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
 }
 
-/// An element of a view: a number, or a `#[derive(Symmetric)]` struct with `impl shmem::ndarray::Element for Particle {}`.
+/// A number, or a `#[derive(Symmetric)]` struct with `impl shmem::ndarray::Element for Particle {}`.
 pub trait Element: PlainData + Shaped<Element = Self> {}
 
 /// [`Shaped`] with the number of dimensions as a type: elements have none, and arrays one more than their items.

@@ -3,8 +3,7 @@
 use shmem_core::partition::Kind;
 use shmem_core::topology::Topology;
 
-/// The NUMA node whose memory a thread on node `home` uses: the nearest of `kind`. Without a kind, `home`, or the nearest node
-/// if `home` has no memory or is not allowed.
+/// Returns the NUMA node whose memory a thread on node `home` uses: the nearest of `kind`; without a kind the nearest with memory.
 pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) -> Option<u32> {
     if let Some(node) = kind.and_then(|kind| topology.of_kind(kind, home).first().copied()) {
         return Some(node);
@@ -18,15 +17,14 @@ pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) ->
     usable.min_by_key(distance).map(|node| node.number)
 }
 
-/// Whether a PE on `cpus` may request memory of `nodes`, if all PEs request the nearest memory of a kind. True for several
-/// nodes, and for the node nearest to a CPU of `cpus` (to any, if `cpus` is empty).
+/// Whether a PE on `cpus` may request memory of `nodes`, if all PEs request the nearest memory of a kind. True if `nodes` are several,
+/// or `cpus` are not known.
 pub(crate) fn may_ask(topology: &Topology, cpus: &[usize], nodes: &[u32], kind: Option<Kind>) -> bool {
     let [node] = nodes else { return true };
     let mut homes = topology.nodes().iter().filter(|home| home.cpus.iter().any(|cpu| cpus.contains(cpu)));
     cpus.is_empty() || homes.any(|home| memory_near(topology, home.number, kind) == Some(*node))
 }
 
-/// Whether several nodes have usable memory.
 pub(crate) fn several(topology: &Topology) -> bool {
     topology.nodes().iter().filter(|node| node.memory > 0 && node.allowed).count() > 1
 }

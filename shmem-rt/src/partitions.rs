@@ -1,6 +1,4 @@
-//! Reports of partitions, and partitions made and dropped at run time.
-//!
-//! A partition made at run time is a later [segment](crate::segments) with a heap, and is used like any other.
+//! Reports of partitions, and partitions made and dropped at run time: later [segments](crate::segments) with a heap.
 
 use std::panic::Location;
 
@@ -23,7 +21,7 @@ use crate::segments::{self, Own, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// One partition of the job: the request, and the grant of each PE.
+/// A partition of the job, as requested and as granted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartitionReport {
@@ -34,10 +32,10 @@ pub struct PartitionReport {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The partitions of the job in order of their IDs: the request, and the grant of each PE.
+    /// The partitions of the job in order of their IDs.
     ///
-    /// If the pages of a partition exist from the start ([`Grant::populated`]), [`Grant::nodes`] has their NUMA nodes, as the kernel
-    /// reported them. [`Heap::pages_per_node`](crate::Heap::pages_per_node) reports all pages that exist now.
+    /// If the pages of a partition exist from the start ([`Grant::populated`]), [`Grant::nodes`] has their NUMA nodes.
+    /// [`Heap::pages_per_node`](crate::Heap::pages_per_node) reports all pages that exist now.
     ///
     /// ```
     /// fn largest_node(world: &shmem::World) -> Option<u32> {
@@ -59,9 +57,8 @@ impl<L: ThreadLevel> World<L> {
 
     /// Makes a partition, and returns its heap. Collective.
     ///
-    /// The argument is a [`NewPartition`], or a text as in the environment. The partition lasts until the end of the job or
-    /// [`drop_partition`](Self::drop_partition). Its memory is placed and populated as at the start. `SHMEM_LATER_SIZE` limits the
-    /// addresses of all memory that is made after the start.
+    /// The argument is a [`NewPartition`], or a text as in the environment. Memory is placed and populated as at the start.
+    /// `SHMEM_LATER_SIZE` limits the addresses of all memory that is made after the start.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -167,15 +164,13 @@ impl<L: ThreadLevel> World<L> {
         // SAFETY: the ledgers of all PEs are equal and have no allocation there; the world is borrowed exclusively, so no
         // token is left that could use an address; and each PE was quiet when it entered this agreed collective.
         unsafe { segments::remove(job, segment) };
-        // The memory is free on all PEs when this returns.
         agreed.again();
         Ok(())
     }
 }
 
 impl<L: ThreadLevel> Heap<'_, L> {
-    /// Number of existing pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers. Pages have
-    /// the granted size.
+    /// (NUMA node, number of pages) of this PE's part of the partition, by node. Pages that do not exist yet are not counted.
     ///
     /// # Errors
     ///

@@ -11,9 +11,8 @@ use shmem_core::text::counted;
 
 use crate::members::Members;
 
-/// PEs in an order: those of a job by their numbers, those of a team by their ranks.
-///
-/// A view like a slice. It is no slice, because a team whose ranks follow a stride has no list of its members.
+/// PEs in an order: those of a job by their numbers, those of a team by their ranks. Like a slice, but a team whose ranks follow a
+/// stride has no list of its members.
 ///
 /// ```
 /// use shmem::prelude::*;
@@ -35,7 +34,6 @@ use crate::members::Members;
 pub struct Pes<'a>(&'a Members);
 
 impl<'a> Pes<'a> {
-    /// The members of a team, in the order of their ranks.
     pub(crate) const fn new(members: &'a Members) -> Self {
         Self(members)
     }
@@ -113,7 +111,6 @@ impl Ranked for Pes<'_> {
     }
 }
 
-/// Whether they are the same PEs in the same order.
 impl PartialEq for Pes<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())

@@ -54,12 +54,10 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Opens objects exclusively on all PEs: two barriers, and in between `body` with a `&mut` to
-    /// the calling PE's own copy of each.
+    /// Opens objects exclusively on all PEs: between two barriers, `body` has a `&mut` to the calling PE's own copy of each.
     ///
     /// `objects` is one object by reference, a tuple of them, or a list: a slice, a `Vec` or an array of objects by
-    /// reference, which opens as a `Vec` (an array as an array). All PEs open the same objects; if they do not, as when
-    /// their lists differ in length, the job ends with a message that names both calls.
+    /// reference, which opens as a `Vec` (an array as an array). All PEs open the same objects.
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -79,8 +77,7 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     ///
-    /// Phases do not nest: a body has plain references, and the functions that it calls take plain references. A function that
-    /// opens a phase takes `&mut World`, as do its callers, and one phase follows the other.
+    /// Phases do not nest: a function that opens a phase takes `&mut World`, as do its callers.
     ///
     /// # Panics
     ///
@@ -90,9 +87,8 @@ impl<L: ThreadLevel> World<L> {
         self.local_with_exchanges(objects, |opened, _| body(opened))
     }
 
-    /// As [`local`](Self::local), with halos and items exchanged in between: a whole run of a stencil on symmetric objects as
-    /// `&mut`, without a barrier inside, or handlers of an [`Exchange`](crate::Exchange) that change them
-    /// ([`exchange`](Self::exchange) has an example).
+    /// As [`local`](Self::local), with halos and items exchanged during `body`: a whole run of a stencil on symmetric objects without
+    /// a barrier, or handlers of an [`Exchange`](crate::Exchange) that change them ([`exchange`](Self::exchange) has an example).
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -144,8 +140,8 @@ impl<L: ThreadLevel> World<L> {
         })
     }
 
-    /// Opens objects for reading on all PEs: two barriers, and in between `body` with a `&` to the
-    /// calling PE's own copy of each. `objects` are as in [`local`](Self::local); one may be named twice.
+    /// Opens objects for reading on all PEs: between two barriers, `body` has a `&` to the calling PE's own copy of each. `objects` are
+    /// as in [`local`](Self::local); one may be named twice.
     ///
     /// # Panics
     ///
@@ -161,12 +157,10 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// How a phase opens objects.
 #[derive(Clone, Copy)]
 pub(crate) struct PhaseKind {
     begin: Operation,
     end: Operation,
-    /// Whether references are exclusive.
     exclusive: bool,
 }
 
@@ -181,7 +175,7 @@ pub(crate) const FROZEN: PhaseKind = PhaseKind {
     exclusive: false,
 };
 
-/// Most objects that a message names.
+/// Upper limit on the objects that a message names.
 const MOST_NAMES: usize = 8;
 
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
@@ -218,8 +212,7 @@ impl Phase {
         phase
     }
 
-    /// Runs the body of a phase of all PEs, or of a team, and ends the phase. The body has the world's endpoint; the world refuses
-    /// operations meanwhile.
+    /// Runs the body of a phase of all PEs, or of a team, and ends the phase. The world refuses operations meanwhile.
     pub(crate) fn run<L: ThreadLevel, R>(
         self,
         world: &mut World<L>,
@@ -259,7 +252,8 @@ impl Opened {
 
     /// The names of the objects; of more than [`MOST_NAMES`] their number, and the first names.
     fn subject(&self) -> String {
-        let mut names: Vec<String> = self.extents.iter().map(|extent| self.job.name_of(*extent)).collect();
+        let mut names: Vec<String> =
+            self.extents.iter().map(|extent| self.job.memory.names.of(*extent)).collect();
         // All chunks of an array have its name.
         names.dedup();
         let shown = names[..names.len().min(MOST_NAMES)].join(", ");
@@ -300,7 +294,7 @@ fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'st
         assert!(
             !pair[0].overlaps(pair[1]),
             "`{}` is named twice in one `local` at {}; name each object once",
-            job.name_of(pair[0]),
+            job.memory.names.of(pair[0]),
             at(location)
         );
     }

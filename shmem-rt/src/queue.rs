@@ -19,22 +19,22 @@ use shmem_core::text::counted;
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::initial::zeroed;
-use crate::termination::Termination;
+use crate::termination_detection::Termination;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Most items in a window: half of a word counts them.
+/// Upper limit on the items of a window: half of a word counts them.
 const MOST: usize = u32::MAX as usize;
 
-/// Most victims of an idle PE before it sleeps, besides its lifelines.
+/// Upper limit on the victims of an idle PE before it sleeps, besides its lifelines.
 const LOOKS: usize = 16;
 
 impl<L: ThreadLevel> World<L> {
     /// Makes a queue of work for all PEs. Each PE pushes items and takes the next one; a PE without items steals from
     /// others. Collective.
     ///
-    /// A PE offers up to `window` of its items to others, in symmetric memory. The other items are in private memory, which grows:
-    /// a queue is never full. A good window has a few dozen items, or a few if items are large.
+    /// A PE offers up to `window` of its items to others, in symmetric memory; a few dozen are good, or a few if items are large. The
+    /// other items are in private memory, so a queue is never full.
     ///
     /// The nodes of a tree, each visited by the PE that is idle:
     ///
@@ -91,10 +91,8 @@ impl<L: ThreadLevel> World<L> {
 
 /// Items of work, each done once, by any PE. From [`World::work_queue`].
 ///
-/// A PE takes its own items youngest first, and others steal its oldest items: if items divide into smaller ones, the oldest are
-/// large. No other order is guaranteed.
-///
-/// An item is plain data, because it is copied to the PE that does it: a number, an index, a range.
+/// A PE takes its own items youngest first, and others steal its oldest items, which are the largest if items divide into smaller ones.
+/// No other order is guaranteed.
 ///
 /// # Panics
 ///
@@ -120,8 +118,7 @@ impl<T: PlainData> WorkQueue<T> {
     }
 
     /// Takes an item of this PE, or steals one from another. Waits while there is none and another PE has items. Returns `None` on
-    /// all PEs when all items are done. All PEs call this until then; the last call is a barrier. Afterwards the queue may be
-    /// used again.
+    /// all PEs when all items are done. All PEs call this until then; the last call is a barrier, after which the queue may be used again.
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
@@ -136,7 +133,6 @@ impl<T: PlainData> WorkQueue<T> {
             self.window.take(world, world.me(), &mut self.own);
         }
         let item = self.own.pop_back()?;
-        // The PE works on this item, and offers half of the rest.
         self.offer(world, self.own.len().div_ceil(2));
         Some(item)
     }
@@ -183,7 +179,7 @@ impl<T: PlainData> WorkQueue<T> {
         if !self.window.has_any(world, victim) {
             return false;
         }
-        // First: a PE that holds items must not rest.
+        // First, because a PE that holds items must not rest.
         self.termination.resume(world);
         let has = self.window.take(world, victim, &mut self.own);
         if !has {
@@ -215,7 +211,7 @@ impl<T> fmt::Debug for WorkQueue<T> {
     }
 }
 
-/// Distance between words, in words: each has its own cache line.
+/// Distance between words, in words, so that each has a cache line of its own.
 const LINE: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -243,7 +239,6 @@ struct Window<T> {
 }
 
 impl<T: PlainData> Window<T> {
-    /// Collective.
     #[track_caller]
     fn new<L: ThreadLevel>(world: &World<L>, items: usize) -> Result<Self> {
         let words = world.alloc(zeroed(4 * LINE))?;
@@ -255,7 +250,6 @@ impl<T: PlainData> Window<T> {
     fn fill<L: ThreadLevel>(&self, world: &World<L>, from: &mut VecDeque<T>, most: usize) {
         let me = world.me();
         let (first, end) = split(world.fetch(self.word(me, Word::Span)));
-        // All items before the first one were claimed by other PEs.
         if first != end || world.fetch(self.word(me, Word::Copied)) != first as u64 {
             return;
         }
@@ -300,14 +294,13 @@ impl<T: PlainData> Window<T> {
         let mut items = vec![T::zeroed(); taken.len()];
         world.get(&mut items, self.items.on(pe).index(taken));
         if !is_own {
-            // After the copy: then the owner may fill the window again.
+            // After the copy, because the owner may fill the window then.
             world.add(self.word(pe, Word::Copied), items.len() as u64);
         }
         into.extend(items);
         true
     }
 
-    /// The PEs that this PE asks to notify it.
     fn sources<L: ThreadLevel>(&self, world: &World<L>) -> impl Iterator<Item = (u32, Pe)> {
         (0..self.reach).map(|step| (step, self.away(world, step, true)))
     }

@@ -1,17 +1,13 @@
-//! The interface of the C library (`shmem-c`): levels, kinds and lengths are values, and the caller keeps the rules that types keep
-//! for a program in Rust.
+//! The interface of the C library (`shmem-c`), whose caller keeps the rules that types keep for a program in Rust.
 
 pub mod collective {
     //! Collectives of bytes, on teams.
 
-    pub use crate::caller::find_callers_by;
+    pub use crate::caller::{Place, find_callers_by};
     pub use crate::collective::untyped::{
         Combined, Fold, Places, Strides, alltoall, alltoalls, broadcast, collect, fcollect, fold_ranks,
         reduce,
     };
-
-    /// A call of the program: file and line, or the name of a function and 0.
-    pub type Place = (&'static str, u32);
 }
 
 pub mod context {
@@ -26,11 +22,11 @@ pub mod context {
     use crate::thread::{Allows, Multiple, ThreadLevel};
     use crate::world::World;
 
-    /// Creates a context of all PEs, or of a team.
+    /// As [`World::create_ctx`] and [`Team::create_ctx`].
     ///
     /// # Errors
     ///
-    /// As [`World::create_ctx`] and [`Team::create_ctx`].
+    /// As these.
     ///
     /// # Safety
     ///
@@ -57,9 +53,8 @@ pub mod context {
 pub mod globals {
     //! The globals of a program as a symmetric segment.
     //!
-    //! The C library finds the pages of `.data` and `.bss` before `main` and moves them into a memfd, at their own addresses. The
-    //! segment made here is that memfd, mapped a second time in the PE's slot, at one offset on all PEs, so all PEs reach it. At
-    //! the start all PEs compare that they run one program ([`describe_program`]).
+    //! The C library moves the pages of `.data` and `.bss` into a memfd before `main`, at their own addresses. The segment is that
+    //! memfd, mapped a second time in the PE's slot. At the start all PEs compare that they run one program ([`describe_program`]).
 
     use std::os::fd::OwnedFd;
 
@@ -69,9 +64,9 @@ pub mod globals {
 
     use crate::error::Result;
     use crate::group::Purpose;
-    use crate::report::{VARIABLES, Variable};
     use crate::segments::{self, Wanted};
     use crate::setup::PROGRAM;
+    use crate::state::object_names::{VARIABLES, Variable};
     use crate::thread::ThreadLevel;
     use crate::world::World;
 
@@ -84,9 +79,8 @@ pub mod globals {
         _ = PROGRAM.set(program);
     }
 
-    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot; returns its offset, which is the
-    /// same on all PEs. Collective, with the same `bytes` on all PEs. `names` finds the variable at an offset: its start and its
-    /// name.
+    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot, and returns its offset. Both are the same on
+    /// all PEs. Collective. `names` finds the variable at an offset.
     ///
     /// # Errors
     ///
@@ -128,7 +122,7 @@ pub mod job {
         world.job().abort(code, message)
     }
 
-    /// The settings of the environment.
+    /// The settings that the environment gives.
     pub fn settings<L: ThreadLevel>(world: &World<L>) -> &Settings {
         &world.job().settings
     }

@@ -1,13 +1,10 @@
 //! Messages from each PE to each other one, in order.
 //!
 //! For each pair of PEs the receiver has a ring of slots, with a signal beside each slot. A message is a put with signal. The
-//! signal is set to the number of the message, so it announces this message alone, after its data on any network. (A counter
-//! to which every message adds would not say which messages have arrived.) Message numbers never repeat, and their lower bits
-//! are the slot. Messages that are sent together take consecutive slots and one put: the signal of the first is the number
-//! after the last.
-//!
-//! The receiver acknowledges several messages at once, by credits that it adds to a word of the sender. Each PE waits on its own
-//! memory alone.
+//! signal is set to the number of the message, so it announces this message alone. (A counter to which every message adds would not
+//! say which messages have arrived.) Message numbers never repeat, and their lower bits are the slot. Messages that are sent together
+//! take consecutive slots and one put: the signal of the first is the number after the last. The receiver acknowledges several
+//! messages at once, by credits that it adds to a word of the sender.
 
 use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
@@ -19,7 +16,7 @@ use shmem_core::symmetric_data::PlainData;
 
 use crate::error::Result;
 use crate::initial::zeroed;
-use crate::termination::Termination;
+use crate::termination_detection::Termination;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -31,7 +28,7 @@ pub(crate) struct Rings<T> {
     slots: usize,
     /// Messages that a credit acknowledges.
     step: u64,
-    /// The messages of every PE to this PE: a ring for each PE.
+    /// A ring of messages from each PE.
     items: SymBox<[T]>,
     /// For each slot, the number after the last message that has arrived.
     signals: SymBox<[Signal]>,
@@ -39,20 +36,16 @@ pub(crate) struct Rings<T> {
     credits: SymBox<[Signal]>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
-    /// The PE that [`find`](Self::find) begins with.
     turn: usize,
     pub(crate) termination: Termination,
 }
 
-/// Messages to another PE.
 #[derive(Clone, Copy, Default)]
 struct Outgoing {
     sent: u64,
-    /// Messages acknowledged.
     freed: u64,
 }
 
-/// Messages from another PE.
 #[derive(Clone, Copy, Default)]
 struct Incoming {
     taken: u64,
@@ -107,13 +100,11 @@ impl<T: PlainData> Rings<T> {
         (outgoing.sent - outgoing.freed) as usize
     }
 
-    /// Number of free slots at a PE.
     #[inline]
     pub(crate) fn room(&mut self, token: &(impl Stores + ?Sized), to: usize) -> usize {
         self.slots - self.under_way(token, to, self.slots - 1)
     }
 
-    /// Number of free consecutive slots at a PE.
     #[inline]
     pub(crate) fn room_in_a_row(&self, to: usize) -> usize {
         let Outgoing { sent, freed } = self.outgoing[to];
@@ -125,7 +116,7 @@ impl<T: PlainData> Rings<T> {
         self.credits.here(token).index(to).__look() > self.outgoing[to].freed
     }
 
-    /// Numbers of messages sent to and acknowledged by a PE, and of its slots, for wait reports.
+    /// (sent, acknowledged, slots) of messages to a PE, for reports.
     pub(crate) fn sent(&self, to: usize) -> (u64, u64, usize) {
         let Outgoing { sent, freed } = self.outgoing[to];
         (sent, freed, self.slots)
@@ -202,7 +193,7 @@ impl<T: PlainData> Rings<T> {
             // Orders the copy of the message before the credit.
             fence(Ordering::Release);
             let credit = self.credits.on(self.pes[from]).index(self.me.number());
-            // Added and not set, because two credits may arrive in any order.
+            // Not set, because two credits may arrive in any order.
             token.signal_add(credit, step);
         }
     }
@@ -219,7 +210,6 @@ impl<T: PlainData> Rings<T> {
         if signal.test(gt(taken)) { signal.__look() } else { taken }
     }
 
-    /// The signal of the next message of a PE.
     #[inline]
     fn signal<'a>(&'a self, token: &'a (impl Initiator + ?Sized), from: usize) -> Here<'a, Signal> {
         self.signals.here(token).index(from * self.slots + self.slot(self.incoming[from].taken))

@@ -1,9 +1,8 @@
-//! How collectives grow with a job: rounds, messages and bytes, counted by the code of jobs, and times by a model.
+//! Predicts what collectives cost in a job of any size: rounds, messages and bytes, counted by the code of jobs, and times by a [`Model`].
 //!
 //! The algorithm (`CollectiveWay`) is chosen as in jobs (`collective/choose.rs`). For barriers, the code of their payloads counts
 //! data, node by node. For schedules, the engine runs rank by rank, on transfers that only count. Tests compare with counts of
-//! jobs of 2 to 64 PEs (`tests/scale.rs` of shmem-perf). [`Cost::time`] predicts times from the counts and the parameters of a
-//! [`Model`], which are measured between two PEs.
+//! jobs of 2 to 64 PEs (`tests/scale.rs` of shmem-perf).
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
@@ -19,8 +18,7 @@ pub enum Collective {
     Barrier,
     /// `broadcast`: bytes of the root.
     Broadcast(usize),
-    /// `sum` of floating-point numbers, or another reduction whose order matters (`reduce`): bytes of each member. `reduce_scatter` is one
-    /// of all parts.
+    /// `sum` of floating-point numbers, or another reduction whose order matters: bytes of each member.
     Sum(usize),
     /// `sum` of whole numbers, or another reduction in any order: bytes of each member.
     ExactSum(usize),
@@ -44,7 +42,7 @@ pub struct JobShape {
 /// The cost of a collective between nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Messages in sequence: each waits for the last.
+    /// Messages in sequence.
     pub rounds: u64,
     /// Number of messages of all nodes.
     pub messages: u64,
@@ -65,7 +63,6 @@ impl JobShape {
         self.nodes.next_power_of_two().trailing_zeros() as usize
     }
 
-    /// The properties of the team of all PEs for the choice of a way.
     fn choice(self, model: &Model) -> choose::TeamShape {
         let (members, nodes, model) = (self.pes(), self.nodes, *model);
         choose::TeamShape {
@@ -92,8 +89,7 @@ impl Collective {
         }
     }
 
-    /// The way (algorithm) that a job chooses. `asked` are the ways in `SHMEM_COLLECTIVE_ALGORITHM`; `symmetric` data are in
-    /// symmetric objects.
+    /// The algorithm that a job chooses. `asked` are the ways in `SHMEM_COLLECTIVE_ALGORITHM`; `symmetric` data are in symmetric objects.
     pub fn way(
         self,
         shape: JobShape,
@@ -144,7 +140,6 @@ impl Cost {
         }
     }
 
-    /// The cost of a collective by barriers.
     fn with_barriers(collective: Collective, shape: JobShape) -> Self {
         let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
         let (barriers, bytes) = match (collective, collective.pattern()) {
@@ -178,7 +173,6 @@ impl Cost {
         Self { rounds, messages, bytes, unordered }.and(barrier)
     }
 
-    /// The cost of both in sequence.
     fn and(self, other: Self) -> Self {
         Self {
             rounds: self.rounds + other.rounds,

@@ -1,4 +1,5 @@
-//! The plan of a job before it starts: settings, partitions and statics, from the environment and the binary.
+//! What a job is to be, before it starts: settings, partitions and statics, from the environment and the binary. (PEs compare theirs
+//! in `start/agreement.rs`.)
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -6,15 +7,12 @@ use std::sync::OnceLock;
 use shmem_core::heap::statics::{self, Layout};
 use shmem_core::memory::{Machine, PmemFile, SlotLayout};
 use shmem_core::object::Descriptor;
-use shmem_core::partition::{Environment, StaticEntry, Table, show_size};
+use shmem_core::partition::{Environment, StaticEntry, Table};
 use shmem_core::section;
-use shmem_core::system_area::SystemArea;
 use shmem_launch::env::{self, Settings};
 
 use crate::error::Result;
-use crate::observe::Observers;
 use crate::state::shelf;
-use crate::version;
 
 /// Description of a program in another language, given before it joins its job.
 #[derive(Debug)]
@@ -27,7 +25,6 @@ pub struct Program {
     pub default_heap: u64,
 }
 
-/// The program's description, if it is not in Rust.
 pub(crate) static PROGRAM: OnceLock<Program> = OnceLock::new();
 
 pub(crate) struct Setup {
@@ -76,30 +73,9 @@ impl Setup {
             }
         }
     }
-
-    /// All that must be equal on all PEs, one line each.
-    pub(crate) fn describe(&self) -> String {
-        let storage = self.settings.array_storage.map(|storage| storage.to_string());
-        let mut lines = vec![version::NAME.into()];
-        // First, because other lines depend on the program.
-        lines.extend(PROGRAM.get().map(|program| program.line.clone()));
-        lines.extend([
-            format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
-            format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
-            format!("memory of teams: {}", show_size(self.settings.team_size)),
-            format!("barrier of a node: {}", self.settings.barrier.name()),
-            format!("ways of collectives: {}", self.settings.collective_ways),
-            format!("address space for later segments: {}", show_size(later_bytes(&self.settings) as u64)),
-            format!("asked to observe: {}", Observers::asked(&self.settings)),
-            format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
-        ]);
-        lines.extend(self.table.describe());
-        lines.extend(self.statics.describe());
-        lines.join("\n")
-    }
 }
 
 /// Bytes of addresses for later segments: `SHMEM_LATER_SIZE`, and the globals of a program in another language.
-fn later_bytes(settings: &Settings) -> usize {
+pub(crate) fn later_bytes(settings: &Settings) -> usize {
     (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
 }

@@ -1,33 +1,34 @@
 //! Deadlocks: when no PE of a job can go on, the job ends with a message that says where each PE waits.
 //!
-//! [`shmem_core::context::Watch`] has the detection. This module provides what it needs: whether a thread of this process can act,
-//! and waves, which nodes send each other in words of PE records.
+//! [`shmem_core::context::Watch`] has the detection. This module provides what it needs: whether a thread, a child, a handler of a
+//! signal or a debugger of this process can act ([`is_closed`]), and waves, which nodes send each other in words of PE records.
 //!
 //! If PEs are threads of one process, a PE compares the number of sleeping threads with that of all threads. Both numbers
 //! are exact for the PE that counts last in the first wave: no PE begins or ends a sleep after its answer.
 
 use std::fmt::Write as _;
 use std::mem::{MaybeUninit, offset_of};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 
+use shmem_core::alike::groups;
 use shmem_core::context::{Far, Watch};
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system_area::{PeRecord, Stage, SystemArea};
+use shmem_core::system_area::{Activity, PeRecord, Stage, SystemArea};
 use shmem_core::transport::{AtomicOp, Remote, Until, Width};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::say::numbers;
 
 use crate::members::Directory;
 use crate::observe::Observers;
-use crate::process;
-use crate::report::{Groups, Peer, add_to};
+use crate::report::Peer;
 
 /// The PEs of this node.
 #[derive(Clone)]
 pub(crate) struct Neighbours {
+    /// Number and start of the slot of each PE.
     places: Arc<[(usize, usize)]>,
-    /// Index of the calling PE.
     me: usize,
 }
 
@@ -39,7 +40,6 @@ impl Neighbours {
         Self { places: places.into(), me }
     }
 
-    /// The record of each PE.
     pub(crate) fn peers(&self) -> impl Iterator<Item = Peer<'_>> + Clone {
         (0..self.places.len()).map(|at| Peer { number: self.places[at].0, record: self.record(at) })
     }
@@ -59,8 +59,7 @@ impl Neighbours {
     }
 }
 
-/// The other nodes, in a binomial tree with the node of PE 0 as its root. So each node asks only nodes with which it also
-/// communicates in barriers.
+/// The other nodes, in a binomial tree with the node of PE 0 as its root, because barriers connect these nodes, too.
 pub(crate) struct Others {
     far: Far,
     directory: Arc<Directory>,
@@ -84,7 +83,6 @@ impl Others {
         unsafe { self.far.transport.tell(self.far.channel, word, Width::W8, op) };
     }
 
-    /// The records of the other nodes' PEs.
     fn records(&self) -> Vec<(usize, PeRecord)> {
         let pes = self.directory.pes().iter().filter(|pe| pe.on_node().is_none());
         pes.map(|pe| (pe.number(), far_record(&self.far, *pe, offset_of!(SystemArea, record)))).collect()
@@ -96,7 +94,6 @@ fn above(node: usize) -> Option<usize> {
     node.checked_ilog2().map(|bit| node - (1 << bit))
 }
 
-/// The children of a node.
 fn below(node: usize, nodes: usize) -> impl Iterator<Item = usize> {
     let bits = (0..usize::BITS - 1).map(|bit| 1 << bit);
     bits.skip_while(move |bit| *bit <= node)
@@ -142,7 +139,7 @@ impl Watch for Guard {
         let threads = far.and_then(|far| far.threads()).unwrap_or_default();
         let all = |pes: &Neighbours| pes.peers().map(|peer| peer.record.sleeping()).sum();
         let sleeping: usize = self.inside.as_ref().map_or(sleeping, all);
-        process::is_closed(sleeping + threads) && far.is_none_or(|far| far.is_idle())
+        is_closed(sleeping + threads) && far.is_none_or(|far| far.is_idle())
     }
 
     fn below(&self) -> u64 {
@@ -184,42 +181,117 @@ impl Watch for Guard {
 
 /// Describes a deadlock: no PE of the job can go on. Names the wait of each PE.
 fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
-    let mut groups = Groups::new();
-    for Peer { number, record } in peers.clone() {
-        let threads = record.sleeping();
-        let doing = match record.activity().filter(|_| record.stage() != Stage::Finished) {
-            None if record.stage() == Stage::Finished => "left the job".to_owned(),
-            None => "does not say where it waits".to_owned(),
-            Some(activity) => {
+    let missing_in = |activity: &Activity| {
+        // Records count the collectives of the team of all PEs only.
+        let in_collective = activity.count != 0 && activity.team == 0;
+        let is_missing = |peer: &Peer<'_>| in_collective && peer.record.collectives() < activity.count;
+        peers.clone().filter(is_missing).map(|peer| peer.number).collect::<Vec<_>>()
+    };
+    let doing = peers.clone().map(|Peer { number, record }| {
+        let doing = match (record.stage(), record.activity()) {
+            (Stage::Finished, _) => "left the job".to_owned(),
+            (_, None) => "does not say where it waits".to_owned(),
+            (_, Some(activity)) => {
                 let mut doing = format!("waits {activity}");
-                // Records count the collectives of the team of all PEs only.
-                if activity.count != 0 && activity.team == 0 {
-                    let is_missing = |peer: &Peer<'_>| peer.record.collectives() < activity.count;
-                    let missing: Vec<_> = peers.clone().filter(is_missing).map(|peer| peer.number).collect();
-                    if !missing.is_empty() {
-                        let _ = write!(doing, " for {}", numbers(&missing));
-                    }
+                let missing = missing_in(&activity);
+                if !missing.is_empty() {
+                    let _ = write!(doing, " for {}", numbers(&missing));
                 }
+                let threads = record.sleeping();
                 if threads > 1 {
                     let _ = write!(doing, " (one of {threads} threads, all of which wait)");
                 }
                 doing
             }
         };
-        add_to(&mut groups, doing, number);
-    }
-    let list = groups.iter().map(|(doing, pes)| {
+        (number, doing)
+    });
+    let list = groups(doing).into_iter().map(|(doing, pes)| {
         let doing = match doing.strip_prefix("waits ") {
             Some(rest) if pes.len() > 1 => format!("wait {rest}"),
-            _ => doing.clone(),
+            _ => doing,
         };
-        format!("\n  {} {doing}", numbers(pes))
+        format!("\n  {} {doing}", numbers(&pes))
     });
     let list: String = list.collect();
     format!(
         "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
          (SHMEM_STANDSTILL=0: they wait){list}"
     )
+}
+
+/// Number of threads that only wait for another thread to end.
+static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the process has forked: children of a child share the memory too, and are not found otherwise.
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Signals whose handlers are not the program's: the standard library catches some for stack overflows, sanitizers and the C
+/// library (32 and 33) others. A sleeping thread does not raise them.
+const FAULTS: [i32; 9] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+    libc::SIGABRT,
+    32,
+    33,
+];
+
+/// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
+pub(crate) fn stand_for_all(others: usize) {
+    let is_another = rustix::thread::gettid() != rustix::process::getpid();
+    BYSTANDERS.store(usize::from(is_another) + others, Ordering::Relaxed);
+}
+
+/// Notices forks from now on.
+pub(crate) fn notice_forks() {
+    extern "C" fn notice() {
+        HAS_FORKED.store(true, Ordering::Relaxed);
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: a function that lives as long as the process, and only stores a word.
+    ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(Some(notice), None, None) });
+}
+
+/// Whether nothing in this process can act while `sleeping` threads sleep: it has no other threads and no running children, which
+/// would share its memory, has not forked, catches no signals, and is not being debugged.
+pub(crate) fn is_closed(sleeping: usize) -> bool {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    threads == sleeping + BYSTANDERS.load(Ordering::Relaxed)
+        && !HAS_FORKED.load(Ordering::Relaxed)
+        && has_no_children()
+        && is_left_alone()
+}
+
+fn has_no_children() -> bool {
+    let Ok(mut threads) = std::fs::read_dir("/proc/self/task") else { return false };
+    threads.all(|thread| {
+        let children = thread.map(|thread| thread.path().join("children"));
+        children.and_then(std::fs::read_to_string).is_ok_and(|all| all.split_whitespace().all(is_over))
+    })
+}
+
+/// Whether a child is a zombie, which has no memory.
+fn is_over(child: &str) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{child}/stat")) else { return false };
+    // After the program's name, which may contain any characters.
+    stat.rsplit_once(')').is_some_and(|(_, state)| state.starts_with(" Z") || state.starts_with(" X"))
+}
+
+fn is_left_alone() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_quiet(&status))
+}
+
+/// Whether the text of `/proc/self/status` shows no handler of the program and no debugger.
+fn is_quiet(status: &str) -> bool {
+    let field =
+        |name: &str| status.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()));
+    let faults = FAULTS.iter().fold(0, |set, signal| set | 1_u64 << (signal - 1));
+    let caught = field("SigCgt").and_then(|set| u64::from_str_radix(set, 16).ok());
+    caught.is_some_and(|caught| caught & !faults == 0) && field("TracerPid") == Some("0")
 }
 
 #[cfg(test)]
@@ -237,5 +309,23 @@ mod tests {
         }
         assert_eq!(above(0), None);
         assert_eq!(below(1, 9).collect::<Vec<_>>(), [3, 5]);
+    }
+
+    #[test]
+    fn a_debugger_or_a_handler_may_act() {
+        let status = |tracer: &str, caught: &str| {
+            is_quiet(&format!(
+                "Name:\tx\nTracerPid:\t{tracer}\nSigIgn:\t0000000000001000\nSigCgt:\t{caught}\n"
+            ))
+        };
+        // SIGBUS and SIGSEGV, as a program in Rust has them.
+        assert!(status("0", "0000000000000440"));
+        assert!(status("0", "0000000100000440") && status("0", "0000000000000000"));
+        assert!(!status("77", "0000000000000440"));
+        // SIGINT, SIGUSR1, SIGALRM.
+        assert!(
+            ["0000000000000442", "0000000000000640", "0000000000002440"].iter().all(|set| !status("0", set))
+        );
+        assert!(!status("0", "") && !is_quiet("") && !is_quiet("SigCgt:\t0000000000000440\n"));
     }
 }

@@ -1,13 +1,11 @@
 //! Tests on several PEs: `#[shmem::test]`.
 //!
-//! The test launches copies of the test binary that run this one test, each as a PE. With `SHMEM_TRANSPORT=loopback` it
-//! launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern of hosts for the PEs of all tests
-//! ([`HostsAs`]) that have no pattern of their own. Hosts reach each other over libfabric; without it such tests print that they
-//! are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}` for the number of PEs:
-//! `srun --mpi=pmix -n {pes}` runs all tests of a binary under Slurm.
+//! The test launches copies of the test binary that run this one test, each as a PE; with `SHMEM_TRANSPORT=loopback` one copy, whose
+//! threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern of hosts ([`HostsAs`]) for tests without one. Hosts reach each other over
+//! libfabric; without it such tests print that they are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}`
+//! for the number of PEs.
 //!
-//! The message of a failed test contains the output of the PEs, without that of their test harness. `#[should_panic]` is evaluated
-//! here and not by the harness, because the harness of a PE would count its panic as success.
+//! `#[should_panic]` is evaluated here, because the test harness of a PE would count its panic as success.
 
 use std::borrow::Cow;
 use std::process::{Command, Output, Stdio};
@@ -19,14 +17,12 @@ use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch, Printed};
 
 use crate::entry::{Outcome, run_pes};
 use crate::loopback;
-use crate::process;
+use crate::standstill::stand_for_all;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Variable that names the test for a copy of the test binary.
 const TEST: &str = "SHMRUN_TEST";
 
-/// Variable with the command of another launcher.
 const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
 /// Time that a test has after its limit to end itself.
@@ -34,9 +30,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 const PANICKED: u8 = 101;
 
-/// The expansion of `#[shmem::test]`: runs a test.
-///
-/// With `panics`, a PE must panic with a message that contains the text. `timeout` replaces that of `SHMEM_TEST_TIMEOUT`.
+/// The expansion of `#[shmem::test]`. With `panics`, a PE must panic with a message that contains the text.
 ///
 /// # Panics
 ///
@@ -139,14 +133,13 @@ fn job(
     Ok(outcome)
 }
 
-/// A variable of the test, else of the process.
 fn said(name: &str, environment: &[(&str, &str)]) -> Option<String> {
     let own = environment.iter().find(|(key, _)| *key == name);
     own.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(name).ok())
 }
 
-/// Runs a job by another launcher. The output of its PEs is one text. The PEs print where they wait before their time is over,
-/// because the launcher cannot be asked. `timeout` (coreutils) ends the launcher, which ends its PEs.
+/// Runs a job by another launcher, whose output is one text. The PEs print where they wait before their time is over. `timeout`
+/// (coreutils) ends the launcher, which ends its PEs.
 fn launched(
     mut words: Vec<String>,
     arguments: &[&str],
@@ -181,7 +174,7 @@ fn launched(
     Ok(launch::Outcome { code, failure, report: String::new(), outputs })
 }
 
-/// Why a test is skipped: its PEs need libfabric, which cannot be loaded.
+/// Why a test is skipped, if its PEs need libfabric, which cannot be loaded.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     let transport = said(TRANSPORT.name, environment).unwrap_or_default().to_ascii_lowercase();
     let apart = said(HOSTS_AS, environment).is_some();
@@ -219,7 +212,6 @@ fn own<'o>(out: &'o str, path: &str) -> &'o str {
     &own[..end.unwrap_or(own.len())]
 }
 
-/// Whether there is a panic whose message contains `expected`.
 fn panicked_with(err: &str, expected: &str) -> bool {
     // `thread 'name' (1) panicked at src/main.rs:1:1:`, then lines with the message.
     err.split(" panicked at ")
@@ -230,7 +222,7 @@ fn panicked_with(err: &str, expected: &str) -> bool {
 /// Runs the test in a process that was started for it; an error of the body ends the job.
 fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut World<L>) -> R) {
     // The harness waits for this thread, and runs nothing else.
-    process::stand_for_all(0);
+    stand_for_all(0);
     let ended = run_pes(limit, |world| {
         if let Some(error) = body(world).error() {
             world.job().abort(1, &error);

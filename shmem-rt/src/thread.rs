@@ -1,13 +1,13 @@
 //! Thread levels, as types.
 //!
 //! The level decides by auto traits alone which threads may use a world or a context: a world holds its level's marker, and all else
-//! in it is `Send` and `Sync`. It is no cargo feature, because features of one crate would change the guarantees of another, and no
-//! number that is checked at run time.
+//! in it is `Send` and `Sync`.
 //!
 //! Source: OpenSHMEM 1.6, `shmem_init_thread`.
 
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::mapping::Level;
 
@@ -37,12 +37,11 @@ pub struct Private(PhantomData<dyn kept::Context_of_one_thread__create_one_on_ea
 #[derive(Debug)]
 pub struct InTurn(PhantomData<dyn kept::Context_used_in_turn__bind_it_in_a_turn_on_each_thread + Send>);
 
-/// Makes a guard of a lock `!Send`: the thread that holds the lock releases it.
+/// Makes the guard of a lock `!Send`, because the thread that holds the lock releases it.
 #[derive(Debug)]
 pub(crate) struct HeldLock(PhantomData<dyn kept::Lock_held_by_a_thread__drop_the_guard_on_that_thread>);
 
-/// Makes a turn with a domain `!Send`: the turn contains the reference to the world, and a reference to a serialized world stays
-/// on its thread.
+/// Makes a turn with a domain `!Send`, because it contains a reference to a serialized world.
 #[derive(Debug)]
 pub(crate) struct OneTurn(PhantomData<dyn kept::Turn_of_one_thread__take_a_turn_on_each_thread>);
 
@@ -88,10 +87,10 @@ mod sealed {
 
 /// [`Single`], [`Funneled`], [`Serialized`] or [`Multiple`].
 pub trait ThreadLevel: sealed::Sealed + 'static {
-    /// Its name, for reports.
+    /// Name in reports.
     const NAME: &'static str;
 
-    /// The level of the world's own endpoint.
+    /// Level of the world's own endpoint.
     const USE: Level;
 }
 
@@ -203,3 +202,11 @@ impl Allows<Serialized> for Serialized {}
 impl Allows<Serialized> for Multiple {}
 impl Allows<Multiple> for Multiple {}
 impl<K: Storing, L: Allows<K>> Allows<NoStore<K>> for L {}
+
+pub(crate) fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static MINE: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    MINE.with(|number| *number)
+}

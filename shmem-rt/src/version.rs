@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-/// A version of a specification. Ordered as releases are.
+/// A version of a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// Number of the edition.

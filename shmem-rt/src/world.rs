@@ -1,5 +1,5 @@
-//! The job as a value. A process has one [`World`], ever. It is the token that proves that the job runs, that this thread may
-//! communicate, and, while it is borrowed, that no exclusive phase is open.
+//! The job as a value. A process has one [`World`], ever: the token that proves that the job runs, that this thread may communicate,
+//! and, while it is borrowed, that no exclusive phase is open.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::thread::{Single, ThreadLevel};
 
 /// The job, and the token that proves that it runs.
 ///
-/// There is one per process. [`#[shmem::main]`](macro@crate::main) and [`#[shmem::test]`](macro@crate::test) pass it to the
-/// program, and [`init`](crate::init) returns it. The table is ordered by task; methods in other traits come with the prelude.
+/// There is one per process, from [`#[shmem::main]`](macro@crate::main), [`#[shmem::test]`](macro@crate::test) or
+/// [`init`](crate::init). Methods of other traits come with the prelude.
 ///
 /// | to | there is |
 /// |---|---|
@@ -65,8 +65,7 @@ use crate::thread::{Single, ThreadLevel};
 /// }
 /// ```
 pub struct World<L: ThreadLevel = Single> {
-    /// Inline, and without interior mutability, so that the compiler can keep its base and stride in registers in a loop with
-    /// stores. All mutable state is in `inner`.
+    /// Inline, and without interior mutability, so that loops with stores keep its base and stride in registers.
     endpoint: Endpoint,
     inner: Box<Inner>,
     _level: PhantomData<L>,
@@ -98,14 +97,12 @@ impl<L: ThreadLevel> World<L> {
         Self { endpoint, inner: Box::new(Inner { job, team, node, _living }), _level: PhantomData }
     }
 
-    /// Takes the endpoint for a phase: until [`open`](Self::open) this world refuses operations. `refuses` is called for each
-    /// attempt.
+    /// Takes the endpoint for a phase: until [`open`](Self::open) `refuses` is called for each operation.
     pub(crate) fn shut(&mut self, refuses: Arc<dyn Observer>) -> Endpoint {
         let shut = self.endpoint.shut(refuses);
         std::mem::replace(&mut self.endpoint, shut)
     }
 
-    /// Puts back the endpoint that [`shut`](Self::shut) took.
     pub(crate) fn open(&mut self, endpoint: Endpoint) {
         self.endpoint = endpoint;
     }
@@ -163,8 +160,7 @@ impl<L: ThreadLevel> World<L> {
         (west, east)
     }
 
-    /// Number of CPUs for each PE of this node: an equal share of those that its PEs may run on, at least 1. For the size of a
-    /// program's own thread pool.
+    /// Number of CPUs for each PE of this node, at least 1: the size of a program's own thread pool.
     pub fn cpus_per_pe(&self) -> usize {
         self.inner.job.site.cpus_per_pe
     }
@@ -183,16 +179,14 @@ impl<L: ThreadLevel> World<L> {
         &self.inner.node
     }
 
-    /// Whether there is a PE with this number. All PEs of a job can be reached by all operations;
-    /// [`pe`](Self::pe) gives the PE itself.
+    /// Whether there is a PE with this number. All operations reach all PEs.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_pe_accessible`.
     pub fn pe_accessible(&self, number: usize) -> bool {
         number < self.n_pes()
     }
 
-    /// Whether a pointer of this process is a symmetric address, for `pe` as for every other PE. [`Raw::address`] makes it an address
-    /// for `putmem` and its relatives, or returns why it is none.
+    /// Whether a pointer of this process is a symmetric address. [`Raw::address`] makes it one, or returns why it is none.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
     pub fn addr_accessible<T>(&self, pointer: *const T, pe: Pe) -> bool {
@@ -213,7 +207,6 @@ impl<L: ThreadLevel> World<L> {
         self.endpoint().mapped(pe, offset)
     }
 
-    /// The offset of an address in the calling PE's slot.
     #[track_caller]
     pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
         offset_of(&self.endpoint, operation, address)
@@ -224,8 +217,7 @@ impl<L: ThreadLevel> World<L> {
         self.job().observers.as_ref()?.statistics()
     }
 
-    /// This PE's traffic with each PE on another node so far, by number, that of collectives included; `None` without
-    /// `SHMEM_STATS`.
+    /// This PE's traffic with each PE on another node so far, that of collectives included; `None` without `SHMEM_STATS`.
     pub fn traffic(&self) -> Option<Vec<Traffic>> {
         let Job { network, site, settings, .. } = &**self.job();
         let nothing = || settings.stats.then(|| vec![Traffic::default(); site.pes().len()]);
@@ -237,8 +229,7 @@ impl<L: ThreadLevel> World<L> {
         self.job().bootstrap.exchanged()
     }
 
-    /// Ends the job on all PEs. Standard output of this PE is flushed. No destructor runs, not even of thread-locals, so the program
-    /// flushes its own writers before.
+    /// Ends the job on all PEs. Standard output of this PE is flushed. No destructor runs, so the program flushes its own writers before.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_global_exit`.
     pub fn global_exit(&self, code: i32) -> ! {

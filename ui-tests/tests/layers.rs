@@ -72,8 +72,7 @@ impl Crate {
         }
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let declared = words.windows(3).filter(|words| words[0] == "mod" && words[2] == ";");
-        // `#[path = "private.rs"] mod __private`.
-        let names: Vec<String> = declared.map(|words| words[1].trim_start_matches('_').to_owned()).collect();
+        let names: Vec<String> = declared.map(|words| words[1].to_owned()).collect();
         self.files.push(File { path, words });
         for name in names {
             let files = [format!("{folder}{name}.rs"), format!("{folder}{name}/mod.rs")];

@@ -107,13 +107,13 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
 
     /// `items` items and the object that is written, as text.
     pub(super) fn show_to(&self, items: usize, to: Option<Extent>) -> String {
-        let to = to.map(|place| format!(" to {}", self.team.job.name_of_part(place, self.item)));
+        let to = to.map(|place| format!(" to {}", self.team.job.memory.names.of_part(place, self.item)));
         self.show(items) + &to.unwrap_or_default()
     }
 
     /// The name of the object, with the part of it that is used, or the text of `private`.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
-        self.place.map_or_else(private, |place| self.team.job.name_of_part(place, self.item))
+        self.place.map_or_else(private, |place| self.team.job.memory.names.of_part(place, self.item))
     }
 
     /// The object and its item count; None for private memory and for zero-size items.
@@ -265,6 +265,6 @@ fn refuse_stranger(team: &Team, place: Extent) -> ! {
         "{} is an object of another team, in which not all members of this one are: collectives of a team take objects that \
          this team has allocated, or one that contains it, and symmetric objects of all PEs; call the collective of the team \
          whose `alloc` gave the object",
-        team.job.name_of(place)
+        team.job.memory.names.of(place)
     )
 }

@@ -4,6 +4,7 @@ use core::mem::offset_of;
 use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use shmem_core::alike::groups;
 use shmem_core::pe::Pe;
 use shmem_core::system_area::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
 use shmem_launch::say::numbers;
@@ -12,7 +13,6 @@ use super::placement::request_area;
 use crate::caller;
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
-use crate::report::{Groups, add_to};
 use crate::standstill::far_record;
 
 /// How long the PE that finds a mismatch waits for the records of the others: twice the longest sleep of a waiting PE.
@@ -99,7 +99,7 @@ impl Collective<'_> {
         };
         let there = (0..team.size()).filter(|rank| is_asked(*rank)).map(|rank| team.member(rank));
         let start = Instant::now();
-        let mut places = Groups::new();
+        let mut places = Vec::new();
         for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
             let place = loop {
                 match said(&team.job, pe, None) {
@@ -112,9 +112,9 @@ impl Collective<'_> {
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };
-            add_to(&mut places, place, pe.number());
+            places.push((pe.number(), place));
         }
-        team.job.abort(1, &mismatch(places))
+        team.job.abort(1, &mismatch(groups(places.into_iter())))
     }
 
     /// Ends the job if another member has started a collective before this barrier, and this PE has not: both would hang. Some
@@ -140,7 +140,7 @@ impl Collective<'_> {
 }
 
 /// The message for a mismatch, of calls with the PEs that are in each.
-fn mismatch(mut places: Groups) -> String {
+fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
         .into_iter()

@@ -1,6 +1,6 @@
 //! Exchanges: items that other PEs handle. Irregular programs use them for data that only its owner may change.
 //!
-//! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Termination`](crate::termination::Termination)
+//! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Termination`](crate::termination_detection::Termination)
 //! detects that no PE has items left. A [`ExchangeRound`] fills messages and takes them apart. [`run`](Exchange::run),
 //! [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a round.
 //!

@@ -1,12 +1,9 @@
-//! A job inside one process: every PE is a thread.
+//! A job inside one process, for tests: every PE is a thread.
 //!
-//! This transport is for tests, and not fast. Every operation takes the path that it takes over a
-//! network, and the transport delays and reorders operations as far as is allowed.
-//!
-//! Every PE is alone on its node, unless a pattern puts several PEs on a node (`SHMRUN_HOSTS_AS`, see [`HostsAs`]).
-//! PEs of a node reach each other as processes do: each has an arena of its own, into which it maps the memory of
-//! the others. Threads can pass values to each other without messages. So each [`Pe`], team, context and halo
-//! records the PE that it belongs to, and operations of other PEs refuse it.
+//! Every operation takes the path that it takes over a network, and the transport delays and reorders operations as far as is
+//! allowed. Every PE is alone on its node, unless a pattern puts several on a node (`SHMRUN_HOSTS_AS`, see [`HostsAs`]). PEs of a node
+//! reach each other as processes do: each has an arena of its own, into which it maps the memory of the others. Threads can pass
+//! values to each other without messages, so each [`Pe`], team, context and halo records its PE, and operations of other PEs refuse it.
 //!
 //! A PE that calls `exit` ends the process, and so all PEs. An exit handler prints that, and which PEs had not left the job.
 
@@ -36,18 +33,16 @@ use self::threads::{Nodes, Shared, Threads};
 use crate::error::{Error, Result};
 use crate::members::Directory;
 use crate::persistent;
-use crate::process;
 use crate::report;
 use crate::setup::Setup;
-use crate::standstill::Neighbours;
-use crate::start::{Parts, assemble};
+use crate::standstill::{Neighbours, stand_for_all};
+use crate::start::{JobParts, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// The exit code of a process whose PEs have run for longer than they may.
+/// Exit code of a process whose PEs have run for longer than their limit.
 pub(crate) const TIMED_OUT: u8 = 124;
 
-/// The PEs of the job that runs in this process.
 static RUNNING: Mutex<Option<Neighbours>> = Mutex::new(None);
 
 thread_local! {
@@ -97,7 +92,7 @@ pub(crate) fn run<L: ThreadLevel>(
     let (over, is_over) = mpsc::channel::<()>();
     let program = &body;
     // The calling thread, that of the network, and that of the time limit.
-    process::stand_for_all(2 + usize::from(limit.is_some()));
+    stand_for_all(2 + usize::from(limit.is_some()));
     std::thread::scope(|scope| {
         // Dropped when all PEs have ended, or one could not be started.
         let over = Arc::new(over);
@@ -133,7 +128,7 @@ pub(crate) fn run<L: ThreadLevel>(
                     .collect();
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
-                let mut world = assemble::<L>(Parts {
+                let mut world = assemble::<L>(JobParts {
                     setup,
                     bootstrap,
                     arena,
@@ -162,7 +157,7 @@ pub(crate) fn run<L: ThreadLevel>(
     })
 }
 
-/// Makes the PEs known to [`exited`] for as long as their memory is mapped.
+/// Makes PEs known to [`exited`] as long as their memory is mapped.
 struct Running(());
 
 impl Running {
@@ -179,7 +174,6 @@ impl Drop for Running {
     }
 }
 
-/// Makes `exit` call [`exited`].
 #[cfg(target_env = "gnu")]
 fn at_exit() {
     extern "C" fn run(code: c_int, _: *mut c_void) {

@@ -24,7 +24,6 @@ impl Nodes {
     }
 }
 
-/// Values and descriptors that the PEs of one process exchange.
 pub(super) struct Shared {
     values: Mutex<HashMap<(usize, String), Vec<u8>>>,
     /// Descriptors of each PE for the others on its node, during `share`.

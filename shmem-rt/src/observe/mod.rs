@@ -1,7 +1,4 @@
-//! Statistics, trace and checks of a job's operations.
-//!
-//! All three are one [`Observer`], which exists only if the environment asks for one of them. [`shmem_core::observe`] says how
-//! operations notify it.
+//! Statistics, trace and checks of a job's operations: one [`Observer`], which exists only if the environment asks for one of the three.
 
 mod check;
 mod statistics;
@@ -21,7 +18,6 @@ use check::Checker;
 pub(crate) use check::NodePes;
 use trace::Trace;
 
-/// The observer of one PE's operations.
 pub(crate) struct Observers {
     counters: Option<Counters>,
     trace: Option<Trace>,
@@ -33,7 +29,7 @@ impl Observers {
         !Self::wanted(settings).is_empty()
     }
 
-    /// The variables that request an observer, for messages. All PEs must set the same ones: results are combined.
+    /// The variables that request an observer. All PEs set the same ones, because results are combined.
     pub(crate) fn asked(settings: &Settings) -> String {
         match Self::wanted(settings).as_slice() {
             [] => "nothing".to_owned(),
@@ -50,11 +46,7 @@ impl Observers {
         asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, variable)| variable.name).collect()
     }
 
-    /// Creates the requested observers, if any. All PEs call this together, before any operation.
-    ///
-    /// # Errors
-    ///
-    /// If the file of the trace cannot be written, or there is no memory for checks.
+    /// Creates the requested observers, if any. All PEs call this together.
     pub(crate) fn new(
         settings: &Settings,
         node: NodePes,
@@ -73,7 +65,6 @@ impl Observers {
         Ok(Some(Arc::new(Self { counters, trace, checker })))
     }
 
-    /// Whether times of calls are needed; checks need none.
     fn keeps_time(&self) -> bool {
         self.counters.is_some() || self.trace.is_some()
     }
@@ -85,7 +76,6 @@ impl Observers {
         }
     }
 
-    /// Counts of this PE's operations so far; `None` without `SHMEM_STATS`.
     pub(crate) fn statistics(&self) -> Option<Statistics> {
         self.counters.as_ref().map(Counters::now)
     }

@@ -57,7 +57,6 @@ pub(super) fn conclude(
     Ok(())
 }
 
-/// The table: a row for each operation that a PE called.
 fn table(pes: &[Statistics]) -> String {
     let heads = ["OPERATION", "CALLS", "LEAST", "MOST", "BYTES", "TIME", "MOST", "PER CALL"];
     let mut columns = Columns::new(heads, &[1, 2, 3, 4, 5, 6, 7]).indented();

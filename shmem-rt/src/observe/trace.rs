@@ -1,9 +1,8 @@
 //! The trace of a job (`SHMEM_TRACE`), in the Trace Event Format of Chrome, which Perfetto reads as well.
 //!
-//! All PEs append to one file, each in whole lines of its own buffer: every append is one write to a file
-//! opened for appending, so lines are not mixed. The file is a list of events, which PE 0 closes at an orderly end. The format
-//! allows the end to be missing, so the file of an aborted job can be loaded as well. `%p` in the name is the PE's number: then
-//! each PE writes a file of its own, for PEs that share no file system.
+//! All PEs append to one file, each by one write of whole lines, so lines are not mixed. The file is a list of events, whose end may
+//! be missing, so the file of an aborted job can be loaded as well. `%p` in the name is the PE's number: then each PE writes a file
+//! of its own.
 //!
 //! Source: "Trace Event Format" (complete events `X`, metadata events `M`).
 
@@ -20,9 +19,8 @@ use shmem_launch::bootstrap::Bootstrap;
 
 use crate::caller::CallSite;
 use crate::error::{ErrorKind, Result};
-use crate::process::thread_number;
+use crate::thread::thread_number;
 
-/// Buffered bytes that cause a write.
 const BUFFER: usize = 256 << 10;
 
 pub(super) struct Trace {
@@ -119,16 +117,10 @@ impl Trace {
     }
 }
 
-/// Makes the file. A file or a link that has its name is removed; the target of a link stays.
+/// Makes the file, in place of a file that has its name.
 fn begin(path: &Path) -> io::Result<File> {
     match std::fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() && !found.is_symlink() => {
-            return Err(io::Error::other("it is no file"));
-        }
-        // A link to a device, such as /dev/stdout, stays.
-        Ok(_) if std::fs::metadata(path).is_ok_and(|target| !target.is_file()) => {
-            return Err(io::Error::other("it is a link to what is no file"));
-        }
+        Ok(found) if !found.is_file() => return Err(no_file()),
         // Another job may have removed it since.
         Ok(_) => std::fs::remove_file(path).or_else(absent)?,
         Err(error) => absent(error)?,
@@ -138,9 +130,12 @@ fn begin(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Ignores the error that there is no such file.
 fn absent(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+fn no_file() -> io::Error {
+    io::Error::other("it is a directory, a link or a device, and no file")
 }
 
 /// Opens the file that PE 0 has made; on another file system, makes one.
@@ -148,88 +143,58 @@ fn join(path: &Path) -> io::Result<File> {
     append(path, OpenOptions::new().create(true))
 }
 
-/// Opens a file to append to. No link is followed, and no file of another user is written to.
+/// Opens a file to append to. No link is followed, no pipe is waited for, and no file of another user is written to.
 fn append(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    options.append(true).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
-    let file = options.open(path).map_err(|error| match error.raw_os_error() {
-        Some(libc::ELOOP) => io::Error::other("it is a link, which is not followed"),
-        _ => error,
-    })?;
+    options.append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
+    let file = options.open(path)?;
     let found = file.metadata()?;
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other(format!("it is a file of user {}", found.uid())));
+    match found.uid() {
+        _ if !found.is_file() => Err(no_file()),
+        user if user != rustix::process::geteuid().as_raw() => {
+            Err(io::Error::other(format!("it is a file of user {user}")))
+        }
+        _ => Ok(file),
     }
-    Ok(file)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
-    fn read(path: &Path) -> String {
-        std::fs::read_to_string(path).unwrap()
-    }
-
-    /// A directory like that for temporary files: writable for all, and only the owner removes a file.
-    fn sticky() -> tempfile::TempDir {
+    #[test]
+    fn only_own_files_are_written_to() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
-        directory
-    }
-
-    #[test]
-    fn what_a_link_leads_to_stays() {
-        for user in [None, Some(65534)] {
-            let directory = sticky();
-            let (path, victim) = (directory.path().join("trace"), directory.path().join("victim"));
-            std::fs::write(&victim, "precious").unwrap();
-            symlink(&victim, &path).unwrap();
-            if user.is_some() && lchown(&path, user, None).is_err() {
-                return eprintln!("skipped: only root makes links of other users");
-            }
-            drop(begin(&path).unwrap());
-            assert_eq!((read(&victim), read(&path)), ("precious".to_owned(), "[\n".to_owned()));
-            assert!(std::fs::symlink_metadata(&path).unwrap().is_file());
-        }
-    }
-
-    #[test]
-    fn others_follow_no_link_either() {
-        let directory = sticky();
         let (path, victim) = (directory.path().join("trace"), directory.path().join("victim"));
         for target in [&victim, &directory.path().join("nowhere")] {
             std::fs::write(&victim, "precious").unwrap();
             symlink(target, &path).unwrap();
-            assert_eq!(join(&path).unwrap_err().to_string(), "it is a link, which is not followed");
+            assert!(begin(&path).is_err() && join(&path).is_err(), "a link");
             std::fs::remove_file(&path).unwrap();
         }
-        assert!(!directory.path().join("nowhere").exists() && read(&victim) == "precious");
+        assert!(!directory.path().join("nowhere").exists());
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+        let pipe = directory.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for path in [Path::new("/dev/null"), directory.path(), &pipe] {
+            assert!(begin(path).is_err() && join(path).is_err(), "{}", path.display());
+            assert!(path.exists());
+        }
         if std::os::unix::fs::chown(&victim, Some(65534), None).is_ok() {
             assert!(join(&victim).is_err(), "a file of another user");
         }
     }
 
     #[test]
-    fn all_append_to_one_file_and_devices_stay() {
-        let directory = sticky();
+    fn all_append_to_one_file() {
+        let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trace");
         std::fs::write(&path, "of another job").unwrap();
         let (mut first, mut second) = (begin(&path).unwrap(), join(&path).unwrap());
         first.write_all(b"1\n").unwrap();
         second.write_all(b"2\n").unwrap();
         first.write_all(b"3\n").unwrap();
-        assert_eq!(read(&path), "[\n1\n2\n3\n");
-        let link = directory.path().join("link");
-        symlink("/dev/null", &link).unwrap();
-        for (path, fault) in [
-            (Path::new("/dev/null"), "it is no file"),
-            (directory.path(), "it is no file"),
-            (&link, "it is a link to what is no file"),
-        ] {
-            assert_eq!(begin(path).unwrap_err().to_string(), fault);
-        }
-        assert!(!std::fs::metadata(&link).unwrap().is_file());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "[\n1\n2\n3\n");
     }
 }

@@ -1,39 +1,57 @@
-//! The two exchanges that every job makes at its start: of the description of the set-up, which must be equal on all PEs,
-//! and of each PE's memory.
-//!
-//! A launcher may be slow, so only the first PE sends its description, and each PE compares it byte by byte with its own. The
-//! description is text. Its first line names the version of the library, and so the layout of the runtime's words. PEs compare
-//! before they make any memory.
+//! The two exchanges that every job makes at its start: of a text that describes the set-up, which must be equal on all PEs, and of each
+//! PE's memory. Only the first PE sends its text, because a launcher may be slow. PEs compare before they make any memory.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::memory::FilePart;
-use shmem_core::partition::Grant;
+use shmem_core::partition::{Grant, show_size};
 use shmem_core::run_length::Alike;
+use shmem_core::system_area::SystemArea;
 use shmem_core::text::first_difference;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
 use shmem_launch::cpus::Cpus;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::observe::Observers;
+use crate::setup::{PROGRAM, Setup, later_bytes};
+use crate::version;
 
 /// Compares the description of this PE's set-up with that of the first PE.
-///
-/// # Errors
-///
-/// If the first PE has another text. A PE with an equal text goes on, up to the next wait for all PEs.
-pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
+pub(crate) fn agree(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<()> {
+    let mine = describe(setup);
     let theirs = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(Error::launcher)?.concat();
     if theirs == mine.as_bytes() {
         return Ok(());
     }
     let theirs = String::from_utf8_lossy(&theirs);
-    let (here, there) = first_difference(mine, &theirs);
+    let (here, there) = first_difference(&mine, &theirs);
     let me = bootstrap.number();
     Err(ErrorKind::Start(format!(
         "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE 0 has \
          `{there}`; run the same binary with the same SHMEM_ variables on all PEs"
     ))
     .into())
+}
+
+/// All that must be equal on all PEs, one line each.
+fn describe(setup: &Setup) -> String {
+    let storage = setup.settings.array_storage.map(|storage| storage.to_string());
+    let mut lines = vec![version::NAME.into()];
+    // First, because other lines depend on the program.
+    lines.extend(PROGRAM.get().map(|program| program.line.clone()));
+    lines.extend([
+        format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
+        format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
+        format!("memory of teams: {}", show_size(setup.settings.team_size)),
+        format!("barrier of a node: {}", setup.settings.barrier.name()),
+        format!("ways of collectives: {}", setup.settings.collective_ways),
+        format!("address space for later segments: {}", show_size(later_bytes(&setup.settings) as u64)),
+        format!("asked to observe: {}", Observers::asked(&setup.settings)),
+        format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
+    ]);
+    lines.extend(setup.table.describe());
+    lines.extend(setup.statics.describe());
+    lines.join("\n")
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,10 +66,6 @@ impl Message for PeMemory {}
 
 impl PeMemory {
     /// Sends this message, and receives each PE's. All have equally many partitions.
-    ///
-    /// # Errors
-    ///
-    /// If the launcher is lost, or a PE's message is malformed.
     pub(crate) fn exchange(&self, bootstrap: &dyn Bootstrap) -> Result<Alike<Self>> {
         let all = bootstrap.exchange("told", &codec::encode(self)).map_err(Error::launcher)?;
         let all: Alike<Vec<u8>> = all.into_iter().collect();

@@ -1,5 +1,4 @@
-//! A world put together, once the memory exists: heaps and names, observers, the watch over waiting PEs, endpoints, and the
-//! parts of the job.
+//! Puts a world together, once its memory exists.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -17,10 +16,9 @@ use shmem_core::system_area::Stage;
 use shmem_core::transport::ofi::strided::Row;
 use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
 use shmem_launch::bootstrap::Bootstrap;
-use shmem_launch::env::Settings;
 use shmem_launch::say::say;
 
-use super::introduction::introduce;
+use super::info::introduce;
 use crate::error::Error;
 use crate::group::{Operation, Team};
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
@@ -28,25 +26,25 @@ use crate::members::{Directory, Members};
 use crate::model::Model;
 use crate::observe::{NodePes, Observers};
 use crate::persistent;
-use crate::process;
 use crate::report;
 use crate::setup::Setup;
-use crate::standstill::{Guard, Neighbours, Others};
+use crate::standstill::{Guard, Neighbours, Others, notice_forks};
 use crate::state::holdings::Holdings;
 use crate::state::indexes::Indexes;
 use crate::state::later::Later;
+use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
 use crate::state::room::Room;
 use crate::state::threads::Threads;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-pub(crate) struct Parts {
+/// What a PE's part of a job is made of.
+pub(crate) struct JobParts {
     pub(crate) setup: Setup,
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
-    /// The memory of the PEs of this node.
     pub(crate) arena: Arc<Arena>,
-    /// The grants of the partitions of each PE.
+    /// Of each PE, the grants of its partitions.
     pub(crate) grants: Alike<Vec<Grant>>,
     /// Files of this PE's partitions that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, PmemFile>,
@@ -56,15 +54,14 @@ pub(crate) struct Parts {
     /// The CPUs of each PE of this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
     pub(crate) transport: Option<Arc<dyn Transport>>,
-    /// Description of the fabric to other hosts.
     pub(crate) fabric: Option<String>,
     /// All PEs, if they are threads of this process: mapped for as long as any of them runs.
     pub(crate) inside: Option<Neighbours>,
 }
 
-/// Puts a world together. The job ends if files, observers or the number of endpoints do not allow it.
-pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
-    let Parts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
+/// Ends the job if files, observers or the number of endpoints do not allow a world.
+pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
+    let JobParts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
     // Before anything is dropped: a drop may wait for other PEs.
     let end = |error: &Error| -> ! { bootstrap.abort(1, &error.to_string()) };
     let node = Node::new(&directory, &arena, bootstrap.number());
@@ -73,11 +70,17 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let shelves = persistent::shelve(&setup, files, node.mine, &mut ledger, bootstrap.as_ref());
     let shelves = shelves.unwrap_or_else(|error| end(&error));
     let released = Arc::clone(ledger.released());
-    let names = ObjectNames { statics: statics(&setup), ledger: Arc::new(Mutex::new(ledger)) };
+    let shelves = Arc::new(Mutex::new(shelves));
+    let names = ObjectNames {
+        statics: statics(&setup),
+        ledger: Arc::new(Mutex::new(ledger)),
+        shelves: Arc::downgrade(&shelves),
+        room: Arc::new(Mutex::new(Room::new(setup.layout.teams()))),
+    };
     let Setup { settings, table, layout, .. } = setup;
     shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
     let known = names.clone();
-    object::call_by(move |offset| report::known_at(&known.statics, &known.ledger, offset));
+    object::call_by(move |offset| known.at(offset));
     let observers = Observers::new(&settings, node.observed(&arena, &names), &bootstrap);
     let observers = observers.unwrap_or_else(|error| end(&error));
 
@@ -87,8 +90,9 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let is_watched = settings.standstill && far.as_ref().is_none_or(|far| far.threads().is_some());
     // Before operations are counted: this channel is not the program's.
     let asking = far.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
+    let reported = parts.inside.clone().unwrap_or_else(|| neighbours.clone());
     let watch = is_watched.then(|| {
-        process::notice_forks();
+        notice_forks();
         let others = asking.clone().map(|far| others(far, &directory, &bootstrap));
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
         let observers = observers.clone();
@@ -96,7 +100,11 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
         Box::new(guard) as Box<dyn Watch>
     });
     let patience = Patience::for_node(node.pes.len(), parts.cores);
-    let waiting = waiting(patience, bootstrap.number(), &settings, neighbours, &names).watched(watch);
+    let (number, known) = (bootstrap.number(), names.clone());
+    let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, reported.peers()));
+    let words = move |offset| known.word_at(offset);
+    let shares = move || neighbours.share_cpu();
+    let waiting = Waiting::new(patience, shares, settings.wait_warn, words, warn).watched(watch);
 
     let counted = far.as_ref().filter(|_| settings.stats);
     let counted = counted.map(|far| Arc::new(CountedTransport::new(Arc::clone(far), directory.pes().len())));
@@ -142,18 +150,18 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
         threads: Mutex::new(Threads::new(settings.max_num_threads)),
         holdings: Mutex::new(holdings),
     };
+    let teams =
+        Teams { indexes: Mutex::new(Indexes::new()), area: layout.teams(), room: Arc::clone(&names.room) };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, &grants)),
-        statics: names.statics,
         released,
-        ledger: names.ledger,
-        shelves: Mutex::new(shelves),
+        ledger: Arc::clone(&names.ledger),
+        shelves,
+        names,
         segments,
         later: Mutex::new(Later::new(&layout)),
         arena,
     };
-    let (indexes, room) = (Mutex::new(Indexes::new()), Mutex::new(Room::new(layout.teams())));
-    let teams = Teams { indexes, area: layout.teams(), room };
     let warned = Mutex::default();
     let job =
         Arc::new(Job { bootstrap, settings, observers, warned, site, contexts, teams, network, memory });
@@ -185,30 +193,15 @@ impl Node {
         Self { pes, index, slot, first_slot, mine: arena.start_of(slot) }
     }
 
-    /// The node's PEs, for observers.
     fn observed(&self, arena: &Arena, names: &ObjectNames) -> NodePes {
         NodePes {
             numbers: self.pes.iter().map(|(number, _)| *number).collect(),
             first_slot: self.first_slot,
             index: self.index,
             place: self.mine as usize..self.mine as usize + arena.stride(),
-            name_of: Box::new(names.clone().into_words()),
+            names: names.clone(),
         }
     }
-}
-
-/// How threads of this PE wait, and report a long wait.
-fn waiting(
-    patience: Patience,
-    number: usize,
-    settings: &Settings,
-    neighbours: Neighbours,
-    names: &ObjectNames,
-) -> Waiting {
-    let beside = neighbours.clone();
-    let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
-    let words = names.clone().into_words();
-    Waiting::new(patience, move || beside.share_cpu(), settings.wait_warn, words, warn)
 }
 
 fn heaps(setup: &Setup) -> Ledger {
@@ -232,20 +225,6 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
     of_partition.collect()
 }
 
-/// Names for bytes of a slot, for messages.
-#[derive(Clone)]
-struct ObjectNames {
-    statics: Arc<[(Extent, String)]>,
-    ledger: Arc<Mutex<Ledger>>,
-}
-
-impl ObjectNames {
-    /// A function that names the object at an offset.
-    fn into_words(self) -> impl Fn(usize) -> String + Send + Sync + 'static {
-        move |offset| report::name_at(&self.statics, &self.ledger, offset)
-    }
-}
-
 /// A channel of the runtime's own operations to other nodes.
 fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> Far {
     let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
@@ -253,7 +232,6 @@ fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>)
     Far { transport: Arc::clone(far), channel }
 }
 
-/// The other nodes, for the detection of deadlocks.
 fn others(far: Far, directory: &Arc<Directory>, bootstrap: &Arc<dyn Bootstrap>) -> Others {
     let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
     let node = firsts.iter().position(|first| hosts[*first] == hosts[bootstrap.number()]);

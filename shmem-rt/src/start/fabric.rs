@@ -1,8 +1,7 @@
 //! The fabric to PEs on other hosts: whether it is needed, and its start.
 //!
-//! PEs on one host share memory; all others are reached through the fabric. The launcher says which PEs are on one
-//! host. `SHMEM_TRANSPORT` may override that: with `ofi` every PE counts as alone on its host, so
-//! that a program runs over the fabric on one machine. With `shm` a job on several hosts is refused.
+//! PEs on one host share memory, and others are reached through the fabric. The launcher says which PEs are on one host, unless
+//! `SHMEM_TRANSPORT=ofi` makes every PE count as alone on its host.
 
 use std::convert::Infallible;
 use std::os::fd::AsFd;
@@ -20,16 +19,12 @@ use shmem_launch::env::{Settings, TransportChoice};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether the settings make each PE count as alone on its host, whatever the launcher says.
+/// Whether each PE counts as alone on its host.
 pub(crate) fn keeps_apart(settings: &Settings) -> bool {
     settings.transport == TransportChoice::Ofi
 }
 
-/// Checks the hosts of the PEs, as the launcher says.
-///
-/// # Errors
-///
-/// If only shared memory may be used, and there are several hosts.
+/// Refuses `SHMEM_TRANSPORT=shm` for a job on several hosts.
 pub(crate) fn check_hosts(settings: &Settings, bootstrap: &dyn Bootstrap) -> Result<()> {
     match settings.transport {
         TransportChoice::Shm if spans_hosts(bootstrap) => {
@@ -46,10 +41,6 @@ fn spans_hosts(bootstrap: &dyn Bootstrap) -> bool {
 }
 
 /// Opens the fabric, if some PE needs it. Other PEs do not reach this one yet.
-///
-/// # Errors
-///
-/// If the fabric cannot be opened.
 pub(crate) fn open(
     settings: &Settings,
     bootstrap: &Arc<dyn Bootstrap>,
@@ -83,12 +74,7 @@ fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
 }
 
-/// Exchanges keys and addresses with all other PEs: afterwards every PE can be reached. Returns a description of
-/// the chosen provider and its costs.
-///
-/// # Errors
-///
-/// If memory cannot be registered, on any PE.
+/// Exchanges keys and addresses with all other PEs, which can be reached then. Returns a description of the provider.
 pub(crate) fn join(
     ofi: &Arc<Ofi>,
     bootstrap: &dyn Bootstrap,
@@ -144,12 +130,7 @@ pub(crate) fn join(
     Ok(registered)
 }
 
-/// Bytes that are equal on all PEs of a node, in memory that these share. The first PE shares its bytes; the others drop their
-/// own, which must be equal. A single PE keeps its own.
-///
-/// # Errors
-///
-/// If the launcher is lost, or the first PE of this node shares other bytes.
+/// Replaces bytes that are equal on all PEs of a node by memory that the first of these PEs shares. A single PE keeps its own.
 fn of_the_node(
     own: Vec<u8>,
     bootstrap: &dyn Bootstrap,
@@ -177,10 +158,6 @@ fn of_the_node(
 }
 
 /// Whether the provider's atomics may be used: the first PE of each host tries them on the next host's.
-///
-/// # Errors
-///
-/// If the launcher is lost.
 fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
     let (me, firsts) = (bootstrap.number(), bootstrap.firsts());
     let trial = firsts.iter().position(|first| *first == me).map(|turn| {

@@ -14,8 +14,8 @@
 mod agreement;
 mod assemble;
 pub(crate) mod fabric;
-mod introduction;
-mod leave;
+mod finalize;
+mod info;
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,8 +33,8 @@ use shmem_launch::cpus::Cpus;
 use shmem_launch::env::Settings;
 
 use self::agreement::{PeMemory, agree};
-pub(crate) use self::assemble::{Parts, assemble};
-pub(crate) use self::leave::leave;
+pub(crate) use self::assemble::{JobParts, assemble};
+pub(crate) use self::finalize::leave;
 use crate::error::{Error, Result};
 use crate::members::Directory;
 use crate::observe::Observers;
@@ -43,8 +43,10 @@ use crate::setup::Setup;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    if settings.attach_wait {
+        bootstrap::attach_wait(bootstrap.number());
+    }
     let counted = bootstrap::CountedBootstrap::new(bootstrap, fabric::keeps_apart(&settings));
     let bootstrap: Arc<dyn Bootstrap> = Arc::new(counted);
     try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
@@ -53,11 +55,12 @@ pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Boots
 fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
     let setup = Setup::make(settings)?;
     fabric::check_hosts(&setup.settings, bootstrap.as_ref())?;
-    agree(&setup.describe(), bootstrap.as_ref())?;
+    agree(&setup, bootstrap.as_ref())?;
 
     let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
     let pes = all_pes(&hosts, me, Observers::are_wanted(&setup.settings));
-    let NodeMemory { arena, files, all, list, slots } = node_memory(&setup, bootstrap.as_ref(), &pes)?;
+    let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
+    let NodeMemory { arena, files, all, list } = node_memory(&setup, bootstrap.as_ref(), &pes, slots)?;
 
     // Each PE may be bound to a core of its own, so together they have more cores than each sees.
     let cores = Cpus::of_the_node(&all.map(|pe| pe.cpus.clone()), me, slots);
@@ -68,7 +71,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &setup.layout, mine);
     let fabric = ofi.as_ref().map(join).transpose()?;
     let directory = Arc::new(Directory::new(list_of_the_node(pes, list)?, &hosts));
-    Ok(assemble(Parts {
+    Ok(assemble(JobParts {
         setup,
         bootstrap: Arc::clone(bootstrap),
         arena: Arc::new(arena),
@@ -87,16 +90,13 @@ struct NodeMemory {
     arena: Arena,
     /// Files of this PE's partitions that are to outlive the job, by their position.
     files: BTreeMap<usize, PmemFile>,
-    /// The report of each PE.
     all: Alike<PeMemory>,
     /// The list of all PEs that the first PE of the node shares.
     list: Option<OwnedFd>,
-    slots: usize,
 }
 
 /// Makes the memory of this PE, and maps that of the other PEs of its node.
-fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe]) -> Result<NodeMemory> {
-    let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
+fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<NodeMemory> {
     let my_slot = slot_of(pes[bootstrap.number()]);
     let alike = with_the_same_nodes(setup, bootstrap, pes, slots)?;
     let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, alike, Machine::default())?;
@@ -117,7 +117,7 @@ fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe]) -> Result<N
     for ((slot, theirs), shared) in on_node.zip(shared).filter(|((slot, _), _)| *slot != my_slot) {
         arena.attach(slot, None, &shared, &theirs.files)?;
     }
-    Ok(NodeMemory { arena, files, all, list, slots })
+    Ok(NodeMemory { arena, files, all, list })
 }
 
 fn slot_of(pe: Pe) -> usize {
@@ -142,8 +142,7 @@ fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     hosts.iter().enumerate().map(pe).collect()
 }
 
-/// The number of PEs of this host whose cpusets allow the same NUMA nodes as this PE's. Asks the other PEs only if a partition
-/// has a mandatory policy.
+/// Number of PEs of this host with the same NUMA nodes as this one. PEs ask each other only if a partition has a mandatory policy.
 fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<usize> {
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {
@@ -154,7 +153,7 @@ fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slo
     Ok(pes.iter().zip(&all).filter(|(pe, nodes)| pe.on_node().is_some() && **nodes == mine).count())
 }
 
-/// The list of all PEs. If the node has several PEs, they share one list, which replaces this PE's own and must be equal to it.
+/// Replaces this PE's list of all PEs by an equal one that the PEs of the node share, if there are several.
 fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
     let Some(shared) = shared else { return Ok(PeList::new(own)) };
     PeList::in_place_of(&own, shared).map_err(|why| {

@@ -1,8 +1,7 @@
 //! The teams of the calling PE, by their indexes.
 //!
-//! An index is free again when no member has any use of its team. At the next split of this or a larger
-//! team, its members exchange the indexes of teams that they have dropped. A PE is in one team of an index at a time, so
-//! the index identifies the team, and all members free it in the same call.
+//! An index is free again when no member has any use of its team. At the next split of this or a larger team, members exchange the
+//! indexes of teams that they have dropped, so all free an index in the same call.
 
 use std::sync::Arc;
 
@@ -12,10 +11,8 @@ use shmem_core::system_area::MAX_TEAMS;
 
 use super::uses::Uses;
 
-/// Index of the team of all PEs.
 pub(crate) const WORLD: usize = 0;
 
-/// Index of the teams of each node's PEs.
 pub(crate) const NODE: usize = 1;
 
 #[derive(Debug)]
@@ -42,7 +39,6 @@ impl Indexes {
         self.teams.iter().flatten().find(|uses| uses.has_object_at(place))
     }
 
-    /// Whether a thread is in a collective of any of the teams.
     pub(crate) fn are_entered(&self) -> bool {
         self.teams.iter().flatten().any(|uses| uses.is_entered())
     }
@@ -52,8 +48,7 @@ impl Indexes {
         self.set(|team| team.as_ref().is_some_and(|uses| uses.is_dropped()))
     }
 
-    /// Frees the indexes of teams that all members have dropped; returns these teams. `dropped` returns the indexes that a
-    /// PE has dropped, if known.
+    /// Frees the indexes of teams that all members have dropped, and returns these teams. `dropped`: the indexes that a PE has dropped.
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
         let made = self.teams.iter_mut().enumerate().skip(NODE + 1);
         let gone = made.filter_map(|(index, team)| {
@@ -63,7 +58,6 @@ impl Indexes {
         gone.collect()
     }
 
-    /// Takes an index for a team, if it is still free.
     pub(crate) fn take(&mut self, index: usize, uses: &Arc<Uses>) -> bool {
         let is_free = self.teams[index].is_none();
         if is_free {

@@ -6,7 +6,6 @@ use shmem_core::run_length::Alike;
 pub(crate) struct Partitions {
     table: Table,
     segments: Vec<u32>,
-    /// By partition: the grant of each PE.
     grants: Vec<Alike<Grant>>,
 }
 

@@ -1,13 +1,15 @@
 //! The free ranges of one PE's memory of teams.
 //!
-//! PEs are in different teams, so their memories of teams have different free ranges. The members of a team find the first offset
-//! that is free on all of them in rounds: each [proposes](Room::propose) its first free range from a candidate on, and the highest
-//! proposal is the next candidate, until all propose the same. Proposals only rise, so this ends.
+//! PEs are in different teams, so their free ranges differ. The members of a team find the first offset that is free on all of them
+//! in rounds: each [proposes](Room::propose) its first free range from a candidate on, and the highest proposal is the next
+//! candidate, until all propose the same. Proposals only rise, so this ends.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The free ranges of one PE's memory of teams, as bytes from the start of its slot.
+use shmem_core::object::Extent;
+
+/// Free and taken ranges, as bytes from the start of the slot.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// Ends by starts. No two ranges touch.
@@ -27,15 +29,14 @@ impl Room {
         self.free.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Describes the object of `bytes` bytes at the start of a taken range.
     pub(crate) fn name(&mut self, start: usize, bytes: usize, what: String) {
         self.names.insert(start, (bytes, what));
     }
 
-    /// Start, bytes and description of the last object that begins at or before a byte.
-    pub(crate) fn name_before(&self, offset: usize) -> Option<(usize, usize, &str)> {
-        let (start, (bytes, what)) = self.names.range(..=offset).next_back()?;
-        Some((*start, *bytes, what))
+    /// Extent and description of the last object that begins at or before a byte.
+    pub(crate) fn name_before(&self, offset: usize) -> Option<(Extent, &str)> {
+        let (&offset, (bytes, what)) = self.names.range(..=offset).next_back()?;
+        Some((Extent { offset, bytes: *bytes }, what))
     }
 
     /// Takes the first free aligned range at or after `from`.

@@ -1,4 +1,4 @@
-//! The registered threads of a PE. A number that was given back is reused as late as possible.
+//! The registered threads of a PE. Their numbers are reused as late as possible.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
@@ -44,7 +44,6 @@ impl Threads {
     }
 }
 
-/// The thread's name for messages.
 fn name_of(thread: &std::thread::Thread) -> String {
     let id: ThreadId = thread.id();
     thread.name().map_or_else(|| format!("the thread {id:?}"), |name| format!("thread `{name}`"))

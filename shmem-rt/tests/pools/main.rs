@@ -4,5 +4,3 @@
 mod array_parallel;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-#[cfg(feature = "rayon")]
-mod rayon;

@@ -2,10 +2,10 @@
 
 use shmem_core::strided::{Level, Pattern};
 
-/// Most loops of a [`Blocks`]; a pattern with more becomes several.
+/// Upper limit on the loops of a [`Blocks`]; a pattern with more becomes several.
 const LOOPS: usize = 3;
 
-/// Most blocks in a comparison; patterns with more blocks count as disjoint.
+/// Upper limit on the blocks in a comparison; patterns with more count as disjoint.
 const MOST: u64 = 1 << 16;
 
 /// Blocks of bytes, at offsets or addresses.
@@ -50,17 +50,15 @@ impl Blocks {
         all
     }
 
-    /// The same blocks `by` bytes further on.
     pub(super) fn moved(self, by: usize) -> Self {
         Self { start: self.start + by as u64, ..self }
     }
 
-    /// The same blocks, at offsets from `start`.
     pub(super) fn from(self, start: usize) -> Self {
         Self { start: self.start - start as u64, ..self }
     }
 
-    /// Joins `other` with this one, if both are equal, or both are ranges and `other` begins in or directly after this one.
+    /// Joins `other` with this one, if both are equal, or ranges of which `other` begins in or directly after this one.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
         let end = self.start + self.block;
         let joins = self.depth == 0 && other.depth == 0 && (self.start..=end).contains(&other.start);
@@ -131,7 +129,6 @@ mod tests {
 
     use super::*;
 
-    /// Every byte that the pattern's side names.
     fn bytes(pattern: &Pattern, side: Side, start: usize) -> BTreeSet<usize> {
         let mut bytes = BTreeSet::new();
         pattern.each_block(|to, from| {

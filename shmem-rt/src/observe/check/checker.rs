@@ -1,5 +1,4 @@
-//! One PE's part of the checks: the effect of each call, and the clocks that the PE publishes and learns through words,
-//! barriers and other collectives.
+//! One PE's part of the checks: the effect of each call, and the clocks that the PE publishes and learns.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,19 +20,16 @@ use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
 use super::words::{Announced, Change};
 use crate::caller::{self, CallSite};
+use crate::state::object_names::ObjectNames;
 
 /// The PEs of this node, as the checks see them.
 pub(crate) struct NodePes {
-    /// Their numbers, in the order of their slots.
+    /// Their numbers, by slot.
     pub(crate) numbers: Vec<usize>,
-    /// The slot of the first PE.
     pub(crate) first_slot: usize,
-    /// The calling PE's position.
     pub(crate) index: usize,
-    /// The addresses of its slot.
     pub(crate) place: std::ops::Range<usize>,
-    /// Names the object at an offset.
-    pub(crate) name_of: Box<dyn Fn(usize) -> String + Send + Sync>,
+    pub(crate) names: ObjectNames,
 }
 
 pub(in crate::observe) struct Checker {
@@ -48,16 +44,15 @@ struct CheckState {
     flights: Flights,
     /// The last flag of each PE that this PE has seen.
     seen: [Seen; MOST_PES],
-    /// Numbers of lines: by the address of the file's name, the line, and the operation.
+    /// Numbers of lines, by the address of the file's name, the line, and the operation.
     sites: HashMap<(usize, u32, Family), u32>,
-    /// The number of the line that made the current call, once it is known.
+    /// Number of the current call's line, once it is known.
     site: Option<u32>,
-    /// Word and least value of the last wait after which some signals may not have arrived.
+    /// Word and least value of the last wait that left signals in doubt.
     step: Option<(usize, u64)>,
 }
 
 impl CheckState {
-    /// Completes all that this PE has issued.
     fn quiet(&mut self) {
         self.own.quiet(|_, _| true);
         self.flights.quiet(|_, _| true);
@@ -132,7 +127,6 @@ impl Checker {
         check(Checked { of: self, state, call });
     }
 
-    /// Runs `work` on this PE's shadow.
     fn mine<R>(&self, work: impl FnOnce(&mut Body) -> R) -> R {
         self.shadows.with(self.node.index, work)
     }
@@ -213,7 +207,6 @@ impl Checked<'_> {
         }
     }
 
-    /// The slot of the PE that the call names, if it is on this node.
     fn target(&self) -> Option<usize> {
         self.call.pe.and_then(|pe| self.of.index_of(pe))
     }
@@ -273,7 +266,6 @@ impl Checked<'_> {
         self.touch(self.of.node.index, blocks, Class::REST, writes);
     }
 
-    /// Checks an access to memory of the PE in slot `to`.
     fn touch(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
         if to == self.of.node.index {
             self.refuse_reuse(&blocks.moved(self.of.node.place.start), writes);
@@ -281,7 +273,6 @@ impl Checked<'_> {
         self.record(to, blocks, class, writes);
     }
 
-    /// Compares an access with those of other PEs, and keeps it.
     fn record(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
         let (site, by, epoch) = (self.site(), self.of.node.index as u32, self.state.own.epoch);
         let access = Access { blocks, by, epoch, class, site, writes: writes.into() };
@@ -307,7 +298,7 @@ impl Checked<'_> {
     fn report_race(&self, to: usize, access: &Access, other: &Access) {
         let (of, by) = (self.of, other.by as usize);
         let (earlier, later) = (of.line(by, other.site), self.line());
-        let what = (of.node.name_of)(access.blocks.start as usize);
+        let what = of.node.names.word_at(access.blocks.start as usize);
         let Seen { change, at } = self.state.seen[by];
         match at {
             Some((family, caller)) if other.class != Class::REST && change.epoch >= other.epoch => {
@@ -446,7 +437,6 @@ impl Checked<'_> {
         Where { pe: self.of.node.numbers[self.of.node.index], site }
     }
 
-    /// The index of the call's line in this PE's `Body::sites`.
     fn site(&mut self) -> u32 {
         if let Some(site) = self.state.site {
             return site;

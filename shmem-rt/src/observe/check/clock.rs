@@ -6,7 +6,7 @@
 //! and a clock counts puts for each PE, context (several may share a number) and target. A put with a signal is announced by
 //! that signal alone: known epochs have gaps ([`Known`]), and [`words`](super::words) has what each signal announces.
 
-/// Most PEs of a node that are checked together.
+/// Upper limit on the PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;
 
 /// Number of a PE's contexts told apart.
@@ -71,7 +71,6 @@ impl Known {
         }
     }
 
-    /// Moves epochs without a gap from `later` to `low`.
     fn settle(&mut self) {
         let run = self.later.trailing_ones();
         self.raise(self.low + run);
@@ -120,12 +119,10 @@ impl Clock {
         }
     }
 
-    /// Learns what another clock of `pes` PEs knows.
     pub(super) fn join(&mut self, other: &Self, pes: usize) {
         self.each(other, pes, Known::join);
     }
 
-    /// Keeps only what `other` knows, too.
     pub(super) fn meet(&mut self, other: &Self, pes: usize) {
         self.each(other, pes, Known::meet);
     }
@@ -144,7 +141,6 @@ struct Pending {
     class: Class,
     /// Epoch of the oldest put since the last fence; `u32::MAX`: none.
     unfenced: u32,
-    /// Epoch of the oldest put.
     oldest: u32,
 }
 
@@ -170,7 +166,6 @@ impl Own {
         }
     }
 
-    /// Orders what an endpoint has issued before what it issues from now on.
     pub(super) fn fence(&mut self, endpoint: u32) {
         for pending in self.pending.iter_mut().filter(|pending| pending.endpoint == endpoint) {
             pending.unfenced = u32::MAX;

@@ -4,35 +4,30 @@ use std::collections::VecDeque;
 
 use super::blocks::Blocks;
 
-/// Most transfers kept for each direction.
+/// Upper limit on the transfers kept for each direction.
 const MOST: usize = 256;
 
-/// Number of recent transfers tried for a join.
 const LATEST: usize = 8;
 
-/// This PE's buffer of a transfer in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     /// Index in `Body::sites`.
     pub(super) site: u32,
     pub(super) endpoint: u32,
     pub(super) pe: usize,
-    /// Addresses.
     pub(super) blocks: Blocks,
     pub(super) writes: bool,
 }
 
-/// The last buffers in flight.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
-    /// Buffers that are read, and buffers that are written.
+    /// The last buffers that are read, and those that are written.
     all: [VecDeque<Flight>; 2],
     /// Whether buffers in flight were dropped from the list.
     pub(super) is_short: bool,
 }
 
 impl Flights {
-    /// A transfer in flight that conflicts with an access to these bytes.
     pub(super) fn conflict(&self, blocks: &Blocks, writes: bool) -> Option<&Flight> {
         let others = if writes { &self.all[..] } else { &self.all[1..] };
         others.iter().flatten().find(|flight| flight.blocks.overlaps(blocks))

@@ -5,7 +5,6 @@ use super::clock::{Class, Clock, MOST_PES};
 
 const MOST: usize = 4096;
 
-/// Number of recent accesses tried for a join.
 const LATEST: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +16,6 @@ pub(super) struct Access {
     pub(super) class: Class,
     /// Index in `Body::sites`.
     pub(super) site: u32,
-    /// 1 or 0.
     pub(super) writes: u32,
 }
 
@@ -27,7 +25,6 @@ pub(super) struct History {
     len: usize,
     /// Whether accesses were dropped that may still race.
     pub(super) is_short: bool,
-    /// Number of accesses of each PE.
     counts: [u32; MOST_PES],
     accesses: [Access; MOST],
 }
@@ -85,7 +82,6 @@ impl History {
         self.cut(kept);
     }
 
-    /// Keeps the first `len` accesses.
     fn cut(&mut self, len: usize) {
         (self.len, self.counts) = (len, [0; MOST_PES]);
         for at in 0..len {

@@ -31,7 +31,6 @@ pub(super) struct Reports {
     choice: CheckChoice,
     me: usize,
     bootstrap: Arc<dyn Bootstrap>,
-    /// Pairs of lines that have been reported.
     said: Mutex<HashSet<String>>,
 }
 
@@ -40,7 +39,6 @@ impl Reports {
         Self { choice, me, bootstrap, said: Mutex::default() }
     }
 
-    /// Warns once for the job that something is not checked.
     pub(super) fn warn(&self, text: &str) {
         if self.me == 0 {
             say(&format!("shmem: check: warning: {text}"));
@@ -133,7 +131,6 @@ impl Reports {
     }
 }
 
-/// What a signal orders, and the remedy.
 fn signals_order() -> String {
     format!(
         "a signal orders its own data and the puts before the last fence; wait for all signals that are under way, \

@@ -18,7 +18,7 @@ use super::history::History;
 use super::words::Words;
 use crate::caller::{self, CallSite};
 
-/// Most source lines that a PE records.
+/// Upper limit on the source lines that a PE records.
 pub(super) const MOST_SITES: usize = 1024;
 
 /// The shadow of one PE. All zeroes is the initial state.
@@ -28,23 +28,19 @@ pub(super) struct Shadow {
     body: UnsafeCell<Body>,
 }
 
-/// What the lock protects.
 #[repr(C)]
 pub(super) struct Body {
     pub(super) history: History,
     pub(super) words: Words,
-    /// The PE's clock.
     pub(super) known: Clock,
     /// The PE's clocks at its last two collectives of each team.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
-    /// The PE's clocks at its started collectives of each team: twice `MOST_REQUESTS`, because another PE may be ahead by that
-    /// number.
+    /// The PE's clocks at its started collectives of each team: twice `MOST_REQUESTS`, because another PE may be that far ahead.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
 
 impl Body {
-    /// The entry for a collective that the PE has entered or started.
     pub(super) fn meeting(&mut self, met: &Met<'_>, is_started: bool) -> &mut Meeting {
         let places = match is_started {
             true => &mut self.flights[met.team][..],
@@ -86,7 +82,6 @@ impl std::fmt::Display for Site {
     }
 }
 
-/// The shadows of a node.
 pub(super) struct Shadows {
     map: MmapRaw,
     pub(super) pes: usize,
@@ -127,7 +122,6 @@ impl Shadows {
     }
 }
 
-/// A lock that is held.
 struct Locked<'a>(&'a AtomicU32);
 
 impl<'a> Locked<'a> {

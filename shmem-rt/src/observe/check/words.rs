@@ -6,10 +6,9 @@
 
 use super::clock::{Class, Clock, MOST_PES};
 
-/// Most words with entries; all others share one.
+/// Upper limit on the words with entries; all others share one.
 const MOST: usize = 512;
 
-/// The last change of a word by a PE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Change {
@@ -28,7 +27,7 @@ pub(super) struct Announced {
     pub(super) class: Class,
 }
 
-/// Most announcements kept for a word.
+/// Upper limit on the announcements kept for a word.
 const MOST_ANNOUNCED: usize = 32;
 
 #[derive(Clone, Copy)]
@@ -46,8 +45,7 @@ impl Word {
         &self.announced[..self.len as usize]
     }
 
-    /// Adds a put, whose signal is added to the word (`adds`) or set. Puts that the PE of the word knows of (`is_known`) are
-    /// dropped.
+    /// Adds a put, whose signal is added to the word (`adds`) or set. Drops puts that the PE of the word knows of (`is_known`).
     pub(super) fn announce(
         &mut self,
         one: Announced,

@@ -1,4 +1,4 @@
-//! Termination detection: counts of resting PEs and of messages in flight, in one word (Mattern's counting method, 1987).
+//! Termination detection for channels, exchanges and queues of work (Mattern's counting method, 1987).
 //!
 //! A word of PE 0 holds two numbers: of PEs that rest (are idle), and of messages sent and not recorded as taken. A PE that begins
 //! to rest adds 1 to the first number, and its sent less its taken messages since its last rest to the second, in one atomic
@@ -33,7 +33,7 @@ use crate::initial::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Distance of the words, in words: each has a cache line of its own.
+/// Distance of the words, in words, so that each has a cache line of its own.
 const LINE: usize = 16;
 
 /// The word that notifies a PE, after the two words that count in turn.
@@ -42,7 +42,6 @@ const OVER: usize = 2 * LINE;
 /// What one message adds to the count: more than the number of PEs.
 const MESSAGE: u64 = 1 << 24;
 
-/// One PE's part of the termination detection.
 pub(crate) struct Termination {
     words: SymBox<[Atomic<u64>]>,
     /// PE 0, where the count is.
@@ -50,7 +49,6 @@ pub(crate) struct Termination {
     all: u64,
     /// Whether a barrier ends each round.
     meets: bool,
-    /// Counts from 1.
     pub(crate) round: u64,
     /// Messages sent less messages taken since this PE's last rest.
     balance: i64,

@@ -1,6 +1,4 @@
-//! Cartesian grids of PEs: coordinates and neighbours.
-//!
-//! A grid is arithmetic on ranks, with the PEs of its team. Making a grid sends nothing, and a grid borrows nothing.
+//! Cartesian grids of PEs: coordinates and neighbours. A grid is arithmetic on the ranks of a team, so making one sends nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,8 +15,7 @@ use crate::world::World;
 
 /// The PEs of a job or of a team as a grid of `D` dimensions, as the calling PE sees it.
 ///
-/// Ranks are in row-major order: PEs that differ by one in the last coordinate are neighbours in rank. Each PE makes a
-/// grid of its own; all PEs pass the same lengths.
+/// Ranks are in row-major order. Each PE makes a grid of its own; all PEs pass the same lengths.
 ///
 /// Blocks of a field, each of which knows the cells next to it:
 ///
@@ -50,13 +47,11 @@ use crate::world::World;
 /// }
 /// ```
 ///
-/// Source: MPI 4.1, section 8.5, `MPI_Cart_create`, `MPI_Dims_create` and `MPI_Cart_shift`; OpenSHMEM has no such routine.
+/// Source: MPI 4.1, section 8.5, `MPI_Cart_create`, `MPI_Dims_create` and `MPI_Cart_shift`.
 #[derive(Clone)]
 pub struct PeGrid<const D: usize> {
     shape: GridShape<D>,
-    /// The PEs, by rank.
     members: Arc<Members>,
-    /// The calling PE's rank.
     rank: usize,
 }
 
@@ -196,10 +191,8 @@ impl<const D: usize> PeGrid<D> {
     }
 
     /// The edges of a PE's block for [`World::halo`]: edge `2 * d` leads to the neighbour before it in dimension `d`,
-    /// edge `2 * d + 1` to the one behind it. `cells[d]` is the number of ghost cells of an edge in dimension `d`: for
-    /// a block of rows and columns, the number of columns, and the number of rows.
-    ///
-    /// Without a neighbour, the edge is [`Edge::BORDER`].
+    /// edge `2 * d + 1` to the one behind it, or is [`Edge::BORDER`] where there is none. `cells[d]` is the number of ghost cells
+    /// of an edge in dimension `d`: for a block of rows and columns, the number of columns, and the number of rows.
     pub fn edges(&self, cells: [usize; D]) -> Vec<Edge> {
         let sides = (0..D).flat_map(|dimension| [(dimension, -1, 1), (dimension, 1, 0)]);
         let edge = |(dimension, step, opposite)| {
@@ -219,7 +212,6 @@ impl<const D: usize> fmt::Debug for PeGrid<D> {
     }
 }
 
-/// Lengths of a grid, and the dimensions with joined ends. Ranks are in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct GridShape<const D: usize> {
     lengths: [usize; D],
@@ -227,7 +219,7 @@ struct GridShape<const D: usize> {
 }
 
 impl<const D: usize> GridShape<D> {
-    /// The shape with these lengths, if their product is `places`. No dimension is periodic.
+    /// The shape with these lengths, if their product is `places`.
     fn new(lengths: [usize; D], places: usize) -> Option<Self> {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
         let product = lengths.iter().try_fold(1_usize, |product, length| product.checked_mul(*length));
@@ -238,40 +230,28 @@ impl<const D: usize> GridShape<D> {
     /// are sorted, the largest first.
     fn cubic(places: usize) -> Self {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
-        let divisors: Vec<usize> = (1..=places).filter(|length| places.is_multiple_of(*length)).collect();
-        let (mut lengths, mut best) = ([1; D], [1; D]);
-        best[0] = places;
-        Self::choose(&divisors, places, 0, &mut lengths, &mut best);
-        Self { lengths: best, periodic: [false; D] }
+        // Lengths of the first dimensions, and the product of the others.
+        let mut begun = vec![([places; D], places)];
+        for dimension in 0..D - 1 {
+            let longer = |&(lengths, rest): &([usize; D], usize)| {
+                let divisors = (1..=rest).filter(move |length| rest.is_multiple_of(*length));
+                divisors.map(move |length| {
+                    let mut lengths = lengths;
+                    lengths[dimension] = length;
+                    (lengths, rest / length)
+                })
+            };
+            begun = begun.iter().flat_map(longer).collect();
+        }
+        let whole = begun.into_iter().map(|(mut lengths, rest)| {
+            lengths[D - 1] = rest;
+            lengths
+        });
+        let sorted = whole.filter(|lengths| lengths.is_sorted_by(|one, next| one >= next));
+        let best = sorted.min_by_key(|lengths| (lengths.iter().sum::<usize>(), lengths[0]));
+        Self { lengths: best.unwrap_or([places; D]), periodic: [false; D] }
     }
 
-    /// Tries all lengths of a dimension and the later ones, whose product is `rest`.
-    fn choose(
-        divisors: &[usize],
-        rest: usize,
-        dimension: usize,
-        lengths: &mut [usize; D],
-        best: &mut [usize; D],
-    ) {
-        let most = if dimension == 0 { rest } else { lengths[dimension - 1].min(rest) };
-        if dimension == D - 1 {
-            if rest <= most {
-                lengths[dimension] = rest;
-                let cost = |lengths: &[usize; D]| (lengths.iter().sum::<usize>(), lengths[0]);
-                if cost(lengths) < cost(best) {
-                    *best = *lengths;
-                }
-            }
-            return;
-        }
-        let possible = divisors.iter().take_while(|length| **length <= most);
-        for length in possible.filter(|length| rest.is_multiple_of(**length)) {
-            lengths[dimension] = *length;
-            Self::choose(divisors, rest / length, dimension + 1, lengths, best);
-        }
-    }
-
-    /// The coordinates of a valid rank.
     fn coordinates_of(&self, rank: usize) -> [usize; D] {
         let (mut rest, mut coordinates) = (rank, [0; D]);
         for (coordinate, length) in coordinates.iter_mut().zip(&self.lengths).rev() {
@@ -280,7 +260,6 @@ impl<const D: usize> GridShape<D> {
         coordinates
     }
 
-    /// The rank at some coordinates, if they are inside.
     fn rank_of(&self, coordinates: [usize; D]) -> Option<usize> {
         let mut places = coordinates.iter().zip(&self.lengths);
         places.try_fold(0, |rank, (coordinate, length)| {
@@ -313,7 +292,6 @@ mod tests {
 
     use super::*;
 
-    /// All coordinates, in the order of ranks.
     fn all(lengths: [usize; 3]) -> Vec<[usize; 3]> {
         let [planes, rows, columns] = lengths;
         let rows = move |plane| (0..rows).map(move |row| [plane, row]);

@@ -13,8 +13,7 @@
 //! trait has the real checks; an implementation of another trait gives nothing. No other trait has the items that the expansion
 //! writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names those of this crate.
 //!
-//! The traits are here and not in expansions, because an expansion would need an attribute of the tool `diagnostic`. A program may
-//! have a module of that name, and then the attribute is a macro of the program.
+//! The traits are not in expansions, because these would need an attribute of the tool `diagnostic`, which may be a module of the program.
 
 use std::marker::PhantomData;
 
@@ -36,7 +35,6 @@ pub unsafe trait Derived: Sized {
     /// The fields, for regions.
     const FIELDS: &'static [Field];
 
-    /// Never called.
     fn seen(self);
 
     /// The size of the struct; field sizes are subtracted.
@@ -51,8 +49,7 @@ pub unsafe trait Derived: Sized {
     fn holds<T: FieldOf<Self>>() {}
 }
 
-/// A struct of words and plain data, without padding. No operation moves it as a whole. Its checks are those of [`Derived`],
-/// with the same names.
+/// A struct of words and plain data, without padding, which no operation moves as a whole. Its checks are those of [`Derived`].
 ///
 /// # Safety
 ///
@@ -61,7 +58,6 @@ pub unsafe trait DerivedWords: Sized + 'static {
     /// An item that no other trait has.
     const MOVED_BY_NOTHING: ();
 
-    /// Never called.
     fn seen(self);
 
     /// The size of the struct; field sizes are subtracted.

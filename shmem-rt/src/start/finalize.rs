@@ -1,4 +1,4 @@
-//! How a PE leaves its job: when its world is dropped.
+//! How a PE leaves its job, when its world is dropped.
 
 use shmem_core::context::{Endpoint, Initiator as _};
 use shmem_core::observe::Family;
@@ -12,9 +12,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> Drop for World<L> {
-    /// Leaves the job together with all PEs, if it was not left yet. A PE that is panicking leaves alone; its exit ends the
-    /// job. So does the exit of a PE whose process ends in the program's code inside a phase or a collective: the
-    /// other PEs wait for it there.
+    /// Leaves the job together with all PEs, if it was not left yet. A PE that is panicking, or whose process ends inside a phase or
+    /// a collective, leaves alone. Its exit ends the job.
     fn drop(&mut self) {
         let (job, endpoint) = (self.job(), self.endpoint());
         let is_inside = || endpoint.is_shut() || job.teams.indexes.lock().are_entered();
@@ -48,7 +47,7 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
     unsafe { finish(job, endpoint) };
 }
 
-/// This PE's traffic with all PEs on other nodes, in sum.
+/// Sums this PE's traffic with other nodes.
 fn sent(job: &Job) -> Traffic {
     let all = job.network.counted.iter().flat_map(|counted| counted.traffic());
     all.fold(Traffic::default(), |sum, one| Traffic {

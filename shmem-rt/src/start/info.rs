@@ -1,4 +1,4 @@
-//! Messages at the start.
+//! Messages at the start, and the report of `SHMEM_INFO`.
 
 use std::fmt::Write as _;
 
@@ -16,8 +16,7 @@ use crate::thread::ThreadLevel;
 use crate::version;
 use crate::world::World;
 
-/// Prints messages at the start. PE 0: warnings always, the table of partitions if requested.
-/// Every PE, with debug output: where it runs.
+/// Prints warnings, and the report if it is requested, on PE 0; with `SHMEM_DEBUG` where each PE runs.
 pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
     let job = world.job();
     if job.settings.debug {
@@ -51,7 +50,7 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let sets = sets.iter().map(|(cpus, pes)| format!("{}: {}", numbers(pes), ranges::show(cpus)));
         let _ =
             writeln!(text, "shmem: CPUs of the PEs of this host: {}", sets.collect::<Vec<_>>().join("; "));
-        // In C the default heap has another size.
+        // The default heap of a C program has another size.
         let heap = PROGRAM.get().map(|program| short_size(program.default_heap));
         for row in env::rows(env::process()) {
             let own = heap.as_deref().filter(|_| row.name == env::HEAP.name);

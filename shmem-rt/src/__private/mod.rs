@@ -1,20 +1,21 @@
-//! The items that expansions of the macros name. Not for other use, and without a promise of compatibility.
+//! The items that expansions of macros name: `::shmem::__private::X`, and nothing else of this crate, so that a program may shadow or
+//! re-export any name. Expansions with `unsafe` name the crate by `extern crate`, because a program may call another crate `shmem`.
 //!
-//! Expansions name `::shmem::__private::X` and nothing else of this crate, so that a program may shadow or re-export any name.
-//! Expansions with `unsafe` name the crate by `extern crate`, because a program may call another crate `shmem`. The macros check
-//! syntax only. All other requirements are trait bounds, or the `require_*` functions here, evaluated in a constant at the user's
-//! token. Each of these panics with one sentence.
+//! The macros check syntax only. All other requirements are trait bounds, or the `require_*` functions here, evaluated in a
+//! constant at the user's token. Each of these panics with one sentence.
+
+mod content_checks;
 
 use std::marker::PhantomData;
 
 use shmem_core::heap::MAX_ALIGN;
 use shmem_core::message::Message;
 
-pub use crate::__plain_data as plain_data;
-pub use crate::__words_data as words_data;
-pub use crate::derive_checks::{
+pub use self::content_checks::{
     ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf, WordFieldOf,
 };
+pub use crate::__plain_data as plain_data;
+pub use crate::__words_data as words_data;
 pub use crate::entry::main;
 pub use crate::heap::alloc_in;
 use crate::initial::Initial;
@@ -38,8 +39,7 @@ pub use bytemuck::{Pod, Zeroable};
 /// For sizes and offsets: a program may call another crate `core`.
 pub use core;
 
-/// Replaces the allocation of a `#[symmetric] let` that was refused at compile time, so that the rest of the function has the same
-/// types, and the partition `P` counts as used.
+/// Replaces the allocation of a refused `#[symmetric] let`, so that the rest of the function has the same types.
 ///
 /// # Panics
 ///

@@ -1,9 +1,8 @@
 //! Plans: lists of elements that are gathered repeatedly (inspector and executor; Saltz et al. 1991).
 //!
-//! Making a plan tells every PE which of its elements the others want. From then on each PE sends these values when it calls the
-//! plan. A plan is a [`Halo`](crate::Halo) with an edge for each pair of PEs of which one wants elements of the other. So a call
-//! is no barrier, owners may change their elements after their call, and values may come from an object, an open phase, or
-//! private memory.
+//! When a plan is made, every PE learns which of its elements the others want, and from then on sends them when it calls the plan. A
+//! plan is a [`Halo`](crate::Halo) with an edge for each pair of PEs of which one wants elements of the other. So a call is no
+//! barrier, and owners may change their elements after their call.
 
 use std::fmt;
 
@@ -25,7 +24,7 @@ impl<L: ThreadLevel> World<L> {
     /// Makes a plan of a list of elements that is read many times. Collective: every PE gives a list of its own, which may be empty,
     /// of the same object.
     ///
-    /// A sparse matrix times a vector, of which each PE has some rows and elements:
+    /// A sparse matrix times a vector:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -138,23 +137,22 @@ fn sorted<T: SymmetricData, D: Distribution>(
 
 /// A list of elements that is gathered repeatedly. From [`World::plan`].
 ///
-/// All PEs call its methods equally often, not necessarily at the same time. Values are those at the owner's call; the owner may
-/// change them afterwards. Each element is sent once, however often the list has it.
+/// All PEs call its methods equally often, not necessarily at the same time. Values are those at the owner's call. Each element is
+/// sent once, however often the list has it.
 pub struct Plan<T> {
     me: Pe,
-    /// Elements of this PE that other PEs want, grouped by neighbour.
+    /// Elements of this PE that other PEs want, by neighbour.
     given: Vec<usize>,
     counts: Vec<usize>,
     halo: Halo<T>,
     packed: Vec<T>,
-    /// Received values, each once.
     found: Vec<T>,
     /// For each index of the list its position in `found`.
     places: Vec<u32>,
 }
 
 impl<T: PlainData> Plan<T> {
-    /// Number of indices in the list.
+    /// Length of the list.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -191,8 +189,8 @@ impl<T: PlainData> Plan<T> {
         &self.found
     }
 
-    /// Like [`bring`](Self::bring), with the calling PE's part in any memory, such as a reference of a phase. The token is the world, a
-    /// context, or the phase of [`World::local_with_exchanges`].
+    /// Like [`bring`](Self::bring), with the calling PE's part in any memory. The token is the world, a context, or the phase of
+    /// [`World::local_with_exchanges`].
     ///
     /// # Panics
     ///
@@ -257,7 +255,6 @@ impl<T: PlainData> Plan<T> {
         }
     }
 
-    /// Panics unless a part of `len` elements has all that other PEs want.
     #[track_caller]
     fn check_part(&self, len: usize) {
         if let Some(element) = self.given.iter().find(|element| **element >= len) {

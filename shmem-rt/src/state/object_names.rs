@@ -1,0 +1,142 @@
+//! Names of what is stored in the slot of one PE, for messages.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use shmem_core::exclusion::Mutex;
+use shmem_core::heap::{Allocation, Ledger, Owner};
+use shmem_core::object::Extent;
+use shmem_core::partition::show_size;
+
+use super::room::Room;
+use super::shelf::Shelf;
+
+pub(crate) type Variable = (usize, String);
+
+/// Finds the variable at an offset, in a program in another language.
+pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock::new();
+
+/// Everything in the slot that has a name. Locks are only tried: another thread may hold one while it waits in a collective.
+#[derive(Clone)]
+pub(crate) struct ObjectNames {
+    pub(crate) statics: Arc<[(Extent, String)]>,
+    pub(crate) ledger: Arc<Mutex<Ledger>>,
+    /// Not kept: messages outlive the job, whose files are then closed.
+    pub(crate) shelves: Weak<Mutex<Vec<Shelf>>>,
+    pub(crate) room: Arc<Mutex<Room>>,
+}
+
+struct NamedObject {
+    whole: Extent,
+    name: String,
+    /// Whether `name` is a name, as of a static, and not a description.
+    is_called: bool,
+    /// Whether the object is an array, whose parts are chunks and not ranges of elements.
+    is_array: bool,
+}
+
+impl ObjectNames {
+    /// Names the object at an extent: a static, an object of a team, or an allocation; else size and offset.
+    pub(crate) fn of(&self, extent: Extent) -> String {
+        self.of_part(extent, 0)
+    }
+
+    /// As [`of`](Self::of), with the range of elements of `element` bytes each: `TABLE[4..8]`.
+    pub(crate) fn of_part(&self, extent: Extent, element: usize) -> String {
+        let Some(NamedObject { whole, name, is_called, is_array }) = self.around(extent) else {
+            return match self.statics.iter().find(|(there, _)| there.overlaps(extent)) {
+                Some((_, name)) => format!("a part of {name}"),
+                None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
+            };
+        };
+        if whole == extent || is_array {
+            return name;
+        }
+        let at = extent.offset - whole.offset;
+        match element {
+            0 => return format!("a part of {name}"),
+            _ if !at.is_multiple_of(element) => {
+                return format!("bytes {at}..{} of {name}", at + extent.bytes);
+            }
+            _ => {}
+        }
+        let (first, count) = (at / element, extent.bytes / element);
+        let part = if count == 1 { format!("[{first}]") } else { format!("[{first}..{}]", first + count) };
+        if is_called { name + &part } else { format!("{part} of {name}") }
+    }
+
+    /// Names what is stored at an offset, also a variable of a program in another language; `None` if that is not known.
+    pub(crate) fn at(&self, offset: usize) -> Option<String> {
+        let (start, name) = match self.around(Extent { offset, bytes: 1 }) {
+            Some(object) => (object.whole.offset, object.name),
+            None => VARIABLES.get()?(offset)?,
+        };
+        let within = (offset - start) as u64;
+        Some(if within == 0 { name } else { format!("{name} + {}", show_size(within)) })
+    }
+
+    /// As [`at`](Self::at), with the offset of what is not known.
+    pub(crate) fn word_at(&self, offset: usize) -> String {
+        self.at(offset).unwrap_or_else(|| format!("a word at offset {offset:#x}"))
+    }
+
+    /// The object that contains an extent.
+    fn around(&self, extent: Extent) -> Option<NamedObject> {
+        let holds = |whole: &Extent| {
+            whole.offset <= extent.offset && extent.offset + extent.bytes <= whole.offset + whole.bytes
+        };
+        if let Some((whole, name)) = self.statics.iter().find(|(whole, _)| holds(whole)) {
+            return Some(NamedObject { whole: *whole, name: name.clone(), is_called: true, is_array: false });
+        }
+        if let Some(room) = self.room.try_lock()
+            && let Some((whole, name)) = room.name_before(extent.offset).filter(|(whole, _)| holds(whole))
+        {
+            return Some(NamedObject { whole, name: name.to_owned(), is_called: false, is_array: false });
+        }
+        let found @ Allocation { offset, bytes, made, .. } = *self.ledger.try_lock()?.find(extent.offset)?;
+        let whole = Extent { offset, bytes };
+        let is_array = made.is_some_and(|made| made.is_array);
+        let name = self.given(&found).unwrap_or_else(|| found.to_string());
+        holds(&whole).then_some(NamedObject { whole, name, is_called: made.is_none(), is_array })
+    }
+
+    /// The name under which a later job finds an allocation.
+    pub(crate) fn given(&self, found: &Allocation) -> Option<String> {
+        let shelves = self.shelves.upgrade().filter(|_| found.owner == Owner::Name)?;
+        let shelves = shelves.try_lock()?;
+        let shelf = shelves.iter().find(|shelf| shelf.segment == found.segment)?;
+        let object = shelf.objects.iter().find(|object| shelf.start + object.offset == found.offset)?;
+        Some(format!("`{}`", object.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shmem_core::heap::Allocator;
+    use shmem_core::text::Text;
+
+    use super::*;
+
+    #[test]
+    fn an_offset_is_named_by_what_lies_there() {
+        let extent = |offset, bytes| Extent { offset, bytes };
+        let statics = [(extent(64, 8), "READY".to_owned()), (extent(128, 80), "FLAGS".to_owned())];
+        let mut ledger = Ledger::new();
+        ledger.add_heap(1, Allocator::new(1, Text::head("default"), 4096..8192, 4096));
+        let block = ledger.allocate(1, 24, 8, Owner::Handle).unwrap();
+        let mut room = Room::new(9000..9900);
+        room.propose(0, 32, 8).unwrap();
+        room.name(9000, 32, "object of a team".to_owned());
+        let (statics, ledger, room) =
+            (statics.into(), Arc::new(Mutex::new(ledger)), Arc::new(Mutex::new(room)));
+        let names = ObjectNames { statics, ledger, shelves: Weak::new(), room };
+        let name = |offset| names.word_at(offset);
+        let none = |offset| format!("a word at offset {offset:#x}");
+        let expected = ["READY", "READY + 7 bytes", &none(72), "FLAGS", "FLAGS + 72 bytes", &none(208)];
+        assert_eq!([64, 71, 72, 128, 200, 208].map(name), expected);
+        let found = [0, 16, 24].map(|at| name(block.offset + at));
+        assert_eq!(found, ["heap object #1", "heap object #1 + 16 bytes", &none(block.offset + 24)]);
+        assert_eq!([9008, 9040].map(name), ["object of a team + 8 bytes", &none(9040)]);
+        let _held = names.ledger.lock();
+        assert_eq!(name(block.offset), none(block.offset), "nobody waits for a name");
+    }
+}
