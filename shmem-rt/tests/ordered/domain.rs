@@ -124,7 +124,8 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     // Domains on one PE are an error on all.
     let kept = (me == 0).then_some(domains);
     let error = world.domain_config(hints, HintScope::Global).unwrap_err().to_string();
-    let expected = format!("on PE 0: the hints of domains cannot change while {most} domains live");
+    let expected =
+        format!("on PE 0: the hints of domains cannot change while the program has {most} domains");
     assert!(error.contains(&expected), "{error}");
     drop(kept);
     world.domain_config(DomainHints::default(), HintScope::Global).unwrap();
