@@ -28,7 +28,7 @@ pub(crate) struct ObjectNames {
 struct NamedObject {
     whole: Extent,
     name: String,
-    /// Whether `name` is a name, as of a static, and not a description.
+    /// Whether `name` is that of a static, or a description.
     is_called: bool,
     /// Whether the object is an array, whose parts are chunks and not ranges of elements.
     is_array: bool,
@@ -82,7 +82,8 @@ impl ObjectNames {
     /// The object that contains an extent.
     fn around(&self, extent: Extent) -> Option<NamedObject> {
         let holds = |whole: &Extent| {
-            whole.offset <= extent.offset && extent.offset + extent.bytes <= whole.offset + whole.bytes
+            let at = extent.offset.checked_sub(whole.offset);
+            at.is_some_and(|at| at <= whole.bytes && extent.bytes <= whole.bytes - at)
         };
         if let Some((whole, name)) = self.statics.iter().find(|(whole, _)| holds(whole)) {
             return Some(NamedObject { whole: *whole, name: name.clone(), is_called: true, is_array: false });
@@ -135,7 +136,8 @@ mod tests {
         assert_eq!([64, 71, 72, 128, 200, 208].map(name), expected);
         let found = [0, 16, 24].map(|at| name(block.offset + at));
         assert_eq!(found, ["heap object #1", "heap object #1 + 16 bytes", &none(block.offset + 24)]);
-        assert_eq!([9008, 9040].map(name), ["object of a team + 8 bytes", &none(9040)]);
+        let expected = ["object of a team + 8 bytes", &none(9040), &none(usize::MAX)];
+        assert_eq!([9008, 9040, usize::MAX].map(name), expected);
         let _held = names.ledger.lock();
         assert_eq!(name(block.offset), none(block.offset), "nobody waits for a name");
     }
