@@ -29,7 +29,7 @@ use shmem_core::array::{ArrayMut, ArrayRef, ChunkMut, ChunkRef, Contiguous};
 use shmem_core::strided::{Shape, Shaped};
 use shmem_core::symmetric_data::{Plain, PlainData};
 
-/// An array with a view of `ndarray`: slices and arrays, of numbers, of [`Element`]s, or of such arrays.
+/// A slice with a view of `ndarray`: of numbers, of [`Element`]s, or of arrays of these. Arrays are slices, too.
 pub trait AsNdarray {
     /// Its elements.
     type Element;
@@ -95,19 +95,6 @@ impl<T: Nested> AsNdarray for [T] {
         // as the view; each element has one index, since each is a value of its own in one of the values
         // that the slice is made of.
         unsafe { ArrayViewMut::from_shape_ptr(extents::<T, _>(self.len()), first) }
-    }
-}
-
-impl<T: Nested, const N: usize> AsNdarray for [T; N] {
-    type Element = T::Element;
-    type Dimension = <T::Dimension as Dimension>::Larger;
-
-    fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension> {
-        self.as_slice().view()
-    }
-
-    fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
-        self.as_mut_slice().view_mut()
     }
 }
 
