@@ -230,17 +230,3 @@ fn slots_of(capacity: usize) -> (usize, u64) {
     let slots = (capacity + capacity / 4).next_power_of_two();
     (slots, (slots - capacity + 1).min(slots / 2).max(1) as u64)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sender_has_room_for_the_capacity_without_acknowledgements() {
-        for capacity in (1..300).chain([4096, 5000]) {
-            let (slots, step) = slots_of(capacity);
-            assert!(slots.is_power_of_two() && slots < 3 * capacity, "{capacity}: {slots}");
-            assert!(step > 0 && slots as u64 - (step - 1) >= capacity as u64, "{capacity}: {slots}, {step}");
-        }
-    }
-}
