@@ -95,15 +95,6 @@ impl<'a> IntoIterator for Pes<'a> {
     }
 }
 
-impl<'a> IntoIterator for &Pes<'a> {
-    type Item = Pe;
-    type IntoIter = PesIter<'a>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
 impl Ranked for Pes<'_> {
     #[doc(hidden)]
     fn ranked(&self) -> Cow<'_, [Pe]> {
