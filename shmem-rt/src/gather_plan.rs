@@ -56,7 +56,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Panics
     ///
-    /// If an index is beyond the end, or another PE wants an element that this PE does not have: then the objects differ.
+    /// If an index is beyond the end, or the objects of the PEs differ.
     #[track_caller]
     pub fn plan<T, D, X>(&self, list: Listed<'_, &Over<'_, T, D>, X>) -> Result<Plan<T>>
     where
@@ -167,18 +167,20 @@ impl<T: PlainData> Plan<T> {
         self.found.len()
     }
 
-    /// For each index of the list, the position of its value in the result of [`bring`](Self::bring).
+    /// For each index of the list, the position of its value in the result of [`bring_from`](Self::bring_from).
     pub fn places(&self) -> &[u32] {
         &self.places
     }
 
-    /// Gets the value of each different element of the list. `part` is the calling PE's part of the object.
+    /// Gathers the elements of the list: `into[k]` becomes the element of index `k`. `part` is the calling PE's part of the object.
     ///
     /// # Panics
     ///
-    /// If `part` is not on the calling PE or lacks an element that others want, or a panic interrupted an earlier call.
+    /// If `into` does not have the length of the list, `part` is not on the calling PE or lacks an element that others want, or a panic
+    /// interrupted an earlier call.
     #[track_caller]
-    pub fn bring(&mut self, token: &(impl Stores + ?Sized), part: On<'_, [T]>) -> &[T] {
+    pub fn gather(&mut self, token: &(impl Stores + ?Sized), into: &mut [T], part: On<'_, [T]>) {
+        self.check(into.len());
         let (me, pe) = (self.me, part.pe());
         assert!(pe == me, "this is the part of PE {pe}: PE {me} gives its own, `.on(world.me())`");
         self.check_part(part.len());
@@ -186,11 +188,23 @@ impl<T: PlainData> Plan<T> {
         packed.resize(given.len(), T::zeroed());
         token.gather(packed, part.at(given));
         self.send(token);
-        &self.found
+        self.spread(into);
     }
 
-    /// Like [`bring`](Self::bring), with the calling PE's part in any memory. The token is the world, a context, or the phase of
+    /// Like [`gather`](Self::gather), with the calling PE's part in any memory. The token is the world, a context, or the phase of
     /// [`World::local_with_exchanges`].
+    ///
+    /// # Panics
+    ///
+    /// As [`gather`](Self::gather).
+    #[track_caller]
+    pub fn gather_from(&mut self, token: &(impl HaloToken + ?Sized), into: &mut [T], part: &[T]) {
+        self.check(into.len());
+        self.bring_from(token, part);
+        self.spread(into);
+    }
+
+    /// Like [`gather_from`](Self::gather_from), and returns each different element once; see [`places`](Self::places).
     ///
     /// # Panics
     ///
@@ -203,30 +217,6 @@ impl<T: PlainData> Plan<T> {
         packed.extend(given.iter().map(|element| part[*element]));
         self.send(token);
         &self.found
-    }
-
-    /// Gathers the elements of the list: `into[k]` becomes the element of index `k`. `part` is the calling PE's part of the object.
-    ///
-    /// # Panics
-    ///
-    /// If `into` does not have the length of the list, and as [`bring`](Self::bring).
-    #[track_caller]
-    pub fn gather(&mut self, token: &(impl Stores + ?Sized), into: &mut [T], part: On<'_, [T]>) {
-        self.check(into.len());
-        self.bring(token, part);
-        self.spread(into);
-    }
-
-    /// Like [`gather`](Self::gather), with the calling PE's part in any memory; see [`bring_from`](Self::bring_from).
-    ///
-    /// # Panics
-    ///
-    /// If `into` does not have the length of the list, and as [`bring_from`](Self::bring_from).
-    #[track_caller]
-    pub fn gather_from(&mut self, token: &(impl HaloToken + ?Sized), into: &mut [T], part: &[T]) {
-        self.check(into.len());
-        self.bring_from(token, part);
-        self.spread(into);
     }
 
     #[track_caller]
