@@ -30,8 +30,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn free(&self, what: impl Free) -> Result<()> {
         let block = what.into_block();
         let (arguments, text) = match &block {
-            Block::Id(id) => ([0, *id], format!("object #{id}")),
-            Block::Array(id) => ([2, *id], format!("array #{id}")),
+            Block::Handle(what, id) => ([0, *id], format!("{what} #{id}")),
             Block::At(address) => {
                 let offset = self.offset_of("free", *address);
                 ([1, offset as u64], format!("the block at offset {offset:#x}"))
@@ -51,7 +50,7 @@ impl<L: ThreadLevel> World<L> {
         let left = self.job().memory.ledger.lock().get(arguments[1]).copied();
         match left.and_then(|left| self.job().memory.names.given(&left)) {
             Some(name) => Err(ErrorKind::Refused(format!(
-                "`free` of {name}: a later job finds the object by this name; `remove` the name instead"
+                "`free` of {name}: a later job finds it by this name; remove the name instead"
             ))
             .into()),
             None => Ok(()),
@@ -98,26 +97,20 @@ pub trait Free {
 
 #[doc(hidden)]
 pub enum Block {
-    /// The number of an object whose handle was dropped.
-    Id(u64),
-    /// The number of a dropped array.
-    Array(u64),
+    /// Name and number of an object whose handle was dropped.
+    Handle(&'static str, u64),
     At(SymAddr),
 }
 
 impl<T: SymmetricData, const D: usize, S: Storage> Free for NumaArray<T, D, S> {
     fn into_block(self) -> Block {
-        let id = self.id();
-        drop(self);
-        Block::Array(id)
+        Block::Handle("array", self.id())
     }
 }
 
 impl<T: Contents + ?Sized> Free for SymBox<T> {
     fn into_block(self) -> Block {
-        let id = self.id();
-        drop(self);
-        Block::Id(id)
+        Block::Handle("object", self.id())
     }
 }
 
