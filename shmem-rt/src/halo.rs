@@ -16,17 +16,15 @@ use shmem_core::symmetric_data::PlainData;
 use shmem_core::text::Text;
 
 use crate::caller::at;
-use crate::collective::Agreed;
 use crate::error::Result;
 use crate::group::Purpose;
-use crate::job::Job;
 use crate::segments::{self, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to the neighbours'.
-    /// Collective; each PE passes its own edges, which are numbered by their position.
+    /// Makes a halo: memory for ghost cells, and access to the neighbours'. Collective; each PE passes its own edges, which are numbered
+    /// by their position.
     ///
     /// A ring of rods:
     ///
@@ -116,7 +114,25 @@ impl<L: ThreadLevel> World<L> {
         if plan.align > MAX_ALIGN {
             return Err(HeapError::Alignment { align: plan.align }.into());
         }
-        let memory = memory_of(job, &agreed, &plan, location)?;
+        let page = job.site.base_page();
+        // Whole pages, without overflow.
+        let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
+        let request = Request {
+            what: format!("halo at {}", at(location)),
+            bytes,
+            traits: Traits::NONE,
+            placement: Placement::system(),
+            populate: true,
+        };
+        let name = Text::head("halo");
+        let made = segments::make(job, &agreed, Ok(Wanted::new(request, 0, name)), |_, _| Ok(Vec::new()))?;
+        let block = segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
+        let (words, released) = (bytes / size_of::<u64>(), Arc::clone(&job.memory.released));
+        // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.
+        // So have the ledgers of all PEs: these have made the same calls before, each agreed on, and are in
+        // this one (`Agreed`, 1 and 2). Only the box queues the number.
+        let memory: SymBox<[u64]> =
+            unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) };
         let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes()[number]);
         // SAFETY: all PEs are in this call for cells of this size and alignment (`Agreed`, 1), and have made the same
         // plan from the tables that each has sent in it (`Agreed`, 2). The segment was made in this call, on all of them,
@@ -125,35 +141,4 @@ impl<L: ThreadLevel> World<L> {
         // their boxes, and was given to nobody else.
         Ok(unsafe { Halo::__new(memory, me, links) })
     }
-}
-
-/// Makes the memory of a halo: a hidden segment, and one object that takes all of it.
-#[track_caller]
-fn memory_of(
-    job: &Job,
-    agreed: &Agreed<'_>,
-    plan: &HaloPlan,
-    location: &Location<'_>,
-) -> Result<SymBox<[u64]>> {
-    let page = job.site.base_page();
-    // Whole pages, without overflow.
-    let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
-    let request = Request {
-        what: format!("halo at {}", at(location)),
-        bytes,
-        traits: Traits::NONE,
-        placement: Placement::system(),
-        // The PE that reads the pages touches them.
-        populate: true,
-    };
-    let name = Text::head("halo");
-    let wanted = Wanted::new(request, 0, name);
-    let made = segments::make(job, agreed, Ok(wanted), |_| Ok(Vec::new()))?;
-    let block = segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
-    let words = bytes / size_of::<u64>();
-    let released = Arc::clone(&job.memory.released);
-    // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.
-    // So have the ledgers of all PEs: these have made the same calls before, each agreed on, and are in
-    // this one (`Agreed`, 1 and 2). Only the box queues the number.
-    Ok(unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) })
 }

@@ -3,11 +3,9 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator as _;
-use shmem_core::heap::{Allocation, Allocator, statics};
+use shmem_core::heap::{Allocator, statics};
 use shmem_core::memory::Request;
-use shmem_core::partition::{
-    Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, show_size,
-};
+use shmem_core::partition::{Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError};
 use shmem_core::run_length::Alike;
 use shmem_core::segment::FIRST_LATER;
 use shmem_core::text::{Text, counted};
@@ -17,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::group::{Purpose, words_of};
 use crate::heap::Heap;
 use crate::report;
-use crate::segments::{self, Own, Wanted};
+use crate::segments::{self, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -106,7 +104,7 @@ impl<L: ThreadLevel> World<L> {
         let wanted = Request::partition(&spec, job.site.topology());
         let wanted =
             wanted.map(|request| Wanted { hidden: false, ..Wanted::new(request, spec.id, spec.name) });
-        let grant = |own: Own<'_>| Ok(codec::encode(own.grant));
+        let grant = |_, grant: &Grant| Ok(codec::encode(grant));
         let made = segments::make(job, &agreed, wanted.map_err(Error::from), grant)?;
         let garbled = |_| job.abort(1, "a PE's grant is garbled");
         let granted: Alike<Grant> =
@@ -150,7 +148,13 @@ impl<L: ThreadLevel> World<L> {
                 ))
                 .into());
             }
-            if let Some(allocations) = allocated(job.memory.ledger.lock().allocations(), segment) {
+            let ledger = job.memory.ledger.lock();
+            let mut there = ledger.allocations().filter(|allocation| allocation.segment == segment);
+            if let Some(first) = there.next() {
+                let allocations = match there.count() {
+                    0 => format!("{first} is"),
+                    others => format!("{first} and {} are", counted(others, "other allocation")),
+                };
                 return Err(PartitionError::new(format!(
                     "{} cannot be dropped: {allocations} in it; drop or free what is there on every PE first",
                     spec.title()
@@ -190,17 +194,4 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let range = segment.start..segment.start + segment.bytes.next_multiple_of(page);
         Ok(job.memory.arena.pages_per_node(job.site.slot, range, page)?)
     }
-}
-
-fn allocated<'a>(allocations: impl Iterator<Item = &'a Allocation>, segment: u32) -> Option<String> {
-    let there: Vec<_> = allocations.filter(|allocation| allocation.segment == segment).collect();
-    let first = there.first()?;
-    let bytes = there.iter().map(|allocation| allocation.bytes as u64).sum();
-    let verb = if there.len() == 1 { "is" } else { "are" };
-    Some(format!(
-        "{} with {}, the first of which is #{}, {verb}",
-        counted(there.len(), "allocation"),
-        show_size(bytes),
-        first.id
-    ))
 }

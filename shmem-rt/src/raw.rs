@@ -103,7 +103,7 @@ pub mod globals {
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
         let wanted = Wanted::new(Request::plain(NAME, bytes), 0, Text::head(NAME));
         let wanted = Wanted { hidden: false, given: Some(memfd), ..wanted };
-        let made = segments::make(world.job(), &agreed, Ok(wanted), |_| Ok(Vec::new()))?;
+        let made = segments::make(world.job(), &agreed, Ok(wanted), |_, _| Ok(Vec::new()))?;
         Ok(made.offset)
     }
 }

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! An error on one PE is the same error on all, and each undoes its part. To remove a segment all PEs are quiet and pass a
-//! collective, then each forgets the segment, its keys and its mappings. Another segment in the same range of addresses begins with
-//! the first agreement, after all PEs have done that. So no PE uses a range again while another has an old mapping or key of it.
+//! collective, then each forgets the segment, its keys and its mappings. The first agreement on another segment at these addresses
+//! comes after that on all PEs, so none has an old mapping or key then.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -37,7 +37,7 @@ pub(crate) struct Wanted {
     /// The partition's ID, or 0.
     pub(crate) partition: u32,
     pub(crate) name: Text<32>,
-    /// Memory that `prepare` populates in addition to the request.
+    /// Other memory that `prepare` populates.
     pub(crate) taken: Vec<Request>,
     /// Whether raw addresses do not find the segment: see [`remove`].
     pub(crate) hidden: bool,
@@ -54,14 +54,7 @@ impl Wanted {
 pub(crate) struct Made {
     pub(crate) index: u32,
     pub(crate) offset: usize,
-    /// The results of `prepare`, by PE.
     pub(crate) said: Vec<Vec<u8>>,
-}
-
-/// This PE's part of a segment while it is made.
-pub(crate) struct Own<'a> {
-    pub(crate) offset: usize,
-    pub(crate) grant: &'a Grant,
 }
 
 impl<L: ThreadLevel> World<L> {
@@ -82,12 +75,12 @@ pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
 }
 
 /// Makes a segment on all PEs, or fails on all with the same error. `wanted` may be an error on some PEs. The job ends if bytes, page
-/// size or offset differ. `prepare` initialises this PE's part, before another PE can reach it.
+/// size or offset differ. `prepare` initialises this PE's part, at an offset of its slot, before another PE can reach it.
 pub(crate) fn make(
     job: &Job,
     agreed: &Agreed<'_>,
     wanted: Result<Wanted>,
-    prepare: impl FnOnce(Own<'_>) -> Result<Vec<u8>>,
+    prepare: impl FnOnce(usize, &Grant) -> Result<Vec<u8>>,
 ) -> Result<Made> {
     let found = wanted.and_then(|wanted| {
         let Wanted { request, taken, given, .. } = &wanted;
@@ -161,7 +154,7 @@ fn make_in(
     wanted: &Wanted,
     place: LaterSegment,
     given: Option<OwnedFd>,
-    prepare: impl FnOnce(Own<'_>) -> Result<Vec<u8>>,
+    prepare: impl FnOnce(usize, &Grant) -> Result<Vec<u8>>,
 ) -> Result<Vec<Vec<u8>>> {
     let (request, LaterSegment { index, offset }) = (&wanted.request, place);
     let (arena, slot) = (&job.memory.arena, job.site.slot);
@@ -169,7 +162,7 @@ fn make_in(
     let (mine, created) = split(created.map_err(Error::from));
     let told = created.and_then(|()| {
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));
-        let said = prepare(Own { offset, grant: &mine.grants[0] })?;
+        let said = prepare(offset, &mine.grants[0])?;
         let key = register(job, index, offset, request)?;
         Ok(codec::encode(&PartMessage { files: mine.parts.clone(), key, said }))
     });
@@ -294,17 +287,9 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     }
 }
 
-/// What must be equal on all PEs: bytes, page size, offset, index, and whether it is hidden.
-fn extent(wanted: &Wanted, place: LaterSegment) -> Vec<u8> {
-    let pages = wanted.request.traits.pgsize.unwrap_or_default();
-    let words = [
-        wanted.request.bytes as u64,
-        pages,
-        place.offset as u64,
-        u64::from(place.index),
-        u64::from(wanted.hidden),
-    ];
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+/// What must be equal on all PEs.
+fn extent(Wanted { request, hidden, .. }: &Wanted, place: LaterSegment) -> Vec<u8> {
+    codec::encode(&(request.bytes, request.traits.pgsize, place.offset, place.index, hidden))
 }
 
 fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {

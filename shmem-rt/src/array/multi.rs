@@ -111,9 +111,9 @@ impl<const D: usize> Maker<'_, D> {
         let first = Request { bytes: needed, populate: true, ..request.clone() };
         let wanted = Wanted { taken: vec![first], ..Wanted::new(request, self.spec.id, name) };
         let mut populated = false;
-        let made = segments::make(self.job, self.agreed, Ok(wanted), |own| {
-            self.compare(own.grant);
-            populated = own.grant.populated;
+        let made = segments::make(self.job, self.agreed, Ok(wanted), |_, grant| {
+            self.compare(grant);
+            populated = grant.populated;
             Ok(Vec::new())
         })?;
         let (start, end) = (made.offset, made.offset + bytes);

@@ -18,7 +18,7 @@ use shmem_core::text::Text;
 use super::make::{Maker, Memory};
 use super::page_owners::{by_chunk, cyclic, natural_block, slide};
 use crate::error::Result;
-use crate::segments::{self, Own, Wanted};
+use crate::segments::{self, Wanted};
 use crate::state::later::End;
 
 impl<const D: usize> Maker<'_, D> {
@@ -101,7 +101,7 @@ impl<const D: usize> Maker<'_, D> {
         });
         let part =
             |segment, offset: usize| ArrayRange { segment, offset: offset + slide, elements: chunking.len() };
-        let made = segments::make(job, self.agreed, wanted, |Own { offset, grant }| {
+        let made = segments::make(job, self.agreed, wanted, |offset, grant| {
             self.compare(grant);
             // Huge pages exist already, on the only node.
             if grant.pages == Pages::Base {

@@ -20,6 +20,11 @@ fn partitions_of_the_environment_are_reached_by_number(world: &mut World) {
     assert_eq!(one.here(world).index(3).load(), 6);
     assert!(heap.alloc(zeroed::<u8>(1 << 20)).is_err(), "1M is its size");
     assert!(world.alloc(zeroed::<u8>(1 << 20)).is_ok(), "8M is that of partition 1, statics included");
+    let (block, _behind) = (heap.malloc(16).unwrap(), heap.malloc(16).unwrap());
+    world.putmem(block, &[7; 16], world.me());
+    let (moved, mut kept) = (world.realloc(block, 4096).unwrap(), [0; 16]);
+    world.getmem(&mut kept, moved, world.me());
+    assert!(moved != block && kept == [7; 16], "a block that is moved keeps its contents");
     refused! {
         world.partition(24).unwrap() => "24";
         world.partition(24).unwrap() => "23";
