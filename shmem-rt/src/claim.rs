@@ -58,8 +58,7 @@ pub(crate) fn claim() -> Result<()> {
     Ok(())
 }
 
-/// Makes the mark of this copy of the library, and counts the marks of the process; `None` if the system shows no descriptors.
-/// Two copies at the same time both find two marks.
+/// Makes the mark of this copy of the library, and counts the marks of the process, if the system shows descriptors.
 fn marks() -> Option<usize> {
     // Never closed.
     mem::forget(rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?);

@@ -36,9 +36,8 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
     Ok(join()?.unwrap_or_else(|code| process_exit::end(code.into(), || ())))
 }
 
-/// As [`init`], for processes that were not started by a launcher, but by a framework, the program's own scheduler, or MPI. `manager`
-/// numbers the processes, and exchanges some hundred bytes of each with the others. `examples/own-bootstrap.rs` in the repository
-/// has a manager over TCP.
+/// As [`init`], for processes that a framework, the program's own scheduler, or MPI has started. `manager` numbers them, and exchanges
+/// some hundred bytes of each with the others. `examples/own-bootstrap.rs` has a manager over TCP.
 ///
 /// ```no_run
 /// # use shmem::prelude::*;
@@ -162,7 +161,7 @@ fn refuse(error: &Error) -> ExitCode {
     const CODE: u8 = 2;
     // All PEs have the same environment, so their launcher prints the error once.
     if matches!(error.kind(), ErrorKind::Environment(_)) && claim::claim().is_ok() {
-        // SAFETY: the claim was taken just now: there is no world in this process, and there will be none.
+        // SAFETY: the claim was taken just now, so there is no world in this process, and there will be none.
         if let Ok(Some(job)) = unsafe { Local::connect() } {
             job.abort(CODE.into(), &error.to_string());
         }

@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use shmem_core::text::counted;
 
-/// The crate's result.
+/// A result whose error is that of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, and the call of the program that failed.
@@ -38,7 +38,7 @@ impl Error {
 }
 
 impl<K: Into<ErrorKind>> From<K> for Error {
-    /// Records the caller as the failed call, unless the caller is in this library.
+    /// The caller is the failed call, unless it is in this library.
     #[track_caller]
     fn from(kind: K) -> Self {
         let library = file!().strip_suffix("error.rs").unwrap_or_default();

@@ -54,7 +54,7 @@ pub(crate) struct Site {
     pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
-    /// The NUMA nodes of this machine. Read at the first use after the start, because a program may bind itself to CPUs first.
+    /// Read at the first use after the start, because a program may bind itself to CPUs first.
     pub(crate) topology: OnceLock<Topology>,
     /// The largest number of NUMA nodes on which a PE has CPUs; set by the first array.
     pub(crate) most_homes: OnceLock<usize>,
@@ -79,7 +79,6 @@ pub(crate) struct Network {
     pub(crate) far: Option<Arc<dyn Transport>>,
     /// Channel of the runtime, for which no quiet of the program waits.
     pub(crate) own: Option<Far>,
-    /// Cost of messages to other nodes.
     pub(crate) model: Model,
     /// Channel of the words of barriers. Receivers answer by words of the next round, so completion is never waited for.
     pub(crate) meetings: Option<Far>,
@@ -121,7 +120,7 @@ impl Job {
         }
     }
 
-    /// Describes the allocations of one object, made by a call of a program in Rust.
+    /// Describes the allocations of one object of a program in Rust.
     pub(crate) fn describe(
         &self,
         ids: &[u64],

@@ -187,10 +187,8 @@ pub mod strided {
     };
 }
 
-/// The names that programs usually need, and all that messages of this library suggest.
-///
-/// A program's own names and imports shadow those imported by `*`, so none of these conflicts. Traits that add constants and methods
-/// to every number, such as [`Number`], are left out.
+/// The names that programs usually need, and all that messages of this library suggest. Traits that add methods to every number, such
+/// as [`Number`], are left out.
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};

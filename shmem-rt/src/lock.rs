@@ -257,13 +257,12 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.fetch(self.my(word))
     }
 
-    /// The word with the queue's last PE, on the lock's home.
     fn last(&self) -> On<'a, Atomic<u64>> {
         let home = self.lock.offset() / size_of::<Lock>() % self.world.n_pes();
         self.word(self.pe(home as u64 + 1), LockWord::Last)
     }
 
-    /// This PE's number plus 1, as in the words of the lock, where 0 is no PE.
+    /// This PE's number plus 1, because 0 is no PE.
     fn me(&self) -> u64 {
         self.world.my_pe() as u64 + 1
     }

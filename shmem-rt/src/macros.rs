@@ -18,12 +18,11 @@
 /// static NEXT: Atomic<u64> = Atomic::new(1);
 /// ```
 ///
-/// * `partition`: the partition of the object. A path to a type made by [`partitions!`] or to one of
-///   `shmem::partition`, as a string or bare.
-/// * `pgsize`: the smallest page size for the object: a power of two of at least 4K. If the partition declares smaller pages, that
-///   is a compile error; the granted page size is checked at init.
-/// * `unsafe(crate = my::shmem)`: the path of this library, if it is re-exported. The program must ensure that it is this library,
-///   whole and unchanged. (On a `let`, and for macros without `unsafe`: `crate = my::shmem`.)
+/// * `partition`: a path to a type made by [`partitions!`] or to one of `shmem::partition`, as a string or bare.
+/// * `pgsize`: the smallest page size for the object, a power of two of at least 4K. Smaller pages of the partition are a compile
+///   error; granted pages are checked at init.
+/// * `unsafe(crate = my::shmem)`: the path of this library, if it is re-exported, whole and unchanged. (On a `let`, and for macros
+///   without `unsafe`: `crate = my::shmem`.)
 ///
 /// Attributes below it must be rustc's own: another one could duplicate the static.
 ///
@@ -59,13 +58,10 @@ pub use shmem_macros::symmetric;
 /// }
 /// ```
 ///
-/// * `id`: 1 to 255, by which `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits; chosen at init
-///   if left out.
+/// * `id`: 1 to 255, by which `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits; chosen at init if left out.
 /// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
-/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`. As in the environment, a kind and a policy
-///   may be written in any case, and shortened to a unique prefix.
-/// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. Kinds that a machine may
-///   lack (`FastMem`, `LargeMem`, `Pmem`) need one.
+/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`; in any case, or a unique prefix, as a policy.
+/// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. `FastMem`, `LargeMem` and `Pmem` need one.
 /// * `pgsize`: the smallest page, a power of two of at least 4K.
 ///
 /// `unsafe(crate = my::shmem);` in front of the list: see [`macro@symmetric`].
@@ -152,8 +148,7 @@ pub use shmem_macros::main;
 ///   `agrees_on_5` for 5 PEs.
 /// * `env`: environment variables of the PEs.
 /// * `threads`: as for [`main`](macro@main).
-/// * `timeout`: the time limit in seconds, as `30` or `0.5`. If left out, `SHMEM_TEST_TIMEOUT`, or 60 seconds.
-///   `SHMEM_TEST_TIMEOUT=0` removes all limits, for a debugger.
+/// * `timeout`: the time limit in seconds; else `SHMEM_TEST_TIMEOUT`, or 60. `SHMEM_TEST_TIMEOUT=0` removes all limits.
 ///
 /// A test at its limit fails with a message that says where each PE waits, and since when. A deadlock fails at once.
 ///

@@ -35,8 +35,7 @@
 //!    [`Exchange`](crate::Exchange), which have no handle outside it and are read by value alone. It writes nothing else: its
 //!    [`OpenPhase`] is no token. Neither of the two exchanges is a collective, so (4) holds.
 //!
-//! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
-//! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
+//! Every type concerned accepts every bit pattern. Processes outside the job are out of scope, as `/proc/self/mem` is for std.
 
 use std::fmt;
 use std::panic::Location;

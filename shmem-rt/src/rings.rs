@@ -56,8 +56,7 @@ struct Incoming {
 }
 
 impl<T: PlainData> Rings<T> {
-    /// Allocates rings of `slots` slots of `width` items. Collective. A credit stands for `step` messages; `meets` is as in
-    /// [`Termination::new`].
+    /// Allocates rings of `slots` slots of `width` items; a credit stands for `step` messages. For `meets`: [`Termination::new`].
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(
         world: &World<L>,
@@ -82,7 +81,7 @@ impl<T: PlainData> Rings<T> {
         })
     }
 
-    /// Panics unless this PE made the rings, as part of a `what`.
+    /// Panics unless this PE made the rings.
     #[inline]
     #[track_caller]
     pub(crate) fn check(&self, token: &(impl Initiator + ?Sized), what: &str) {
@@ -111,7 +110,7 @@ impl<T: PlainData> Rings<T> {
         (self.slots - (sent - freed) as usize).min(self.slots - self.slot(sent))
     }
 
-    /// Whether a PE has acknowledged more messages; for waits.
+    /// Whether a PE has acknowledged more messages.
     pub(crate) fn has_credit(&self, token: &(impl Initiator + ?Sized), to: usize) -> bool {
         self.credits.here(token).index(to).__look() > self.outgoing[to].freed
     }
@@ -162,7 +161,7 @@ impl<T: PlainData> Rings<T> {
         None
     }
 
-    /// Whether a message of a PE has arrived that was not taken; for waits.
+    /// Whether a message of a PE has arrived that was not taken.
     pub(crate) fn has_come(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
         let Incoming { taken, arrived, .. } = self.incoming[from];
         arrived > taken || self.signal(token, from).__look() > taken

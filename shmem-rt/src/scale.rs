@@ -1,8 +1,7 @@
 //! Predicts what collectives cost in a job of any size: rounds, messages and bytes, counted by the code of jobs, and times by a [`Model`].
 //!
-//! The algorithm (`CollectiveWay`) is chosen as in jobs (`collective/choose.rs`). For barriers, the code of their payloads counts
-//! data, node by node. For schedules, the engine runs rank by rank, on transfers that only count. Tests compare with counts of
-//! jobs of 2 to 64 PEs (`tests/scale.rs` of shmem-perf).
+//! The algorithm is chosen as in jobs (`collective/choose.rs`). For barriers, the code of their payloads counts data, node by node. For
+//! schedules, the engine runs rank by rank, on transfers that only count.
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
@@ -39,7 +38,7 @@ pub struct JobShape {
     pub per_node: usize,
 }
 
-/// The cost of a collective between nodes.
+/// What a collective costs between nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Messages in sequence.
@@ -104,7 +103,6 @@ impl Collective {
     /// All ways that the collective has, also slow ones.
     pub fn ways(self, shape: JobShape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
         let pattern = self.pattern();
-        // The model does not matter here.
         let choice = shape.choice(&Model::FREE);
         CollectiveWay::ALL.into_iter().filter(move |way| match pattern {
             Some(pattern) => choice.has(*way, pattern, symmetric),

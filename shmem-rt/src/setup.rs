@@ -53,8 +53,8 @@ impl Setup {
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
-    /// Writes the position of every static, and the initial images into the PE's slot at `place`, except in partitions whose file has
-    /// contents of an earlier job. Called before any token exists in this process.
+    /// Writes the position of every static, and the initial images into the PE's slot at `place`, except where a file has contents of
+    /// an earlier job. Called before any token exists in this process.
     pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, PmemFile>) {
         for part in &self.statics.partitions {
             let k = part.index as usize - 1;
@@ -75,7 +75,7 @@ impl Setup {
     }
 }
 
-/// Bytes of addresses for later segments: `SHMEM_LATER_SIZE`, and the globals of a program in another language.
+/// Returns the bytes of addresses for later segments.
 pub(crate) fn later_bytes(settings: &Settings) -> usize {
     (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
 }

@@ -25,7 +25,7 @@ const TEST: &str = "SHMRUN_TEST";
 
 const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
-/// Time that a test has after its limit to end itself.
+/// Time after its limit in which a test ends itself.
 const GRACE: Duration = Duration::from_secs(10);
 
 const PANICKED: u8 = 101;
@@ -75,7 +75,7 @@ pub fn test<L: ThreadLevel, R: Outcome>(
         }
         Some(_) if outcome.code == 0 => panic!("no PE panicked, and one should have\n{printed}"),
         Some(expected) => {
-            // Another launcher may return the code of a PE that ended after the panic.
+            // Another launcher may return the code of another PE.
             let panicked = outcome.code == PANICKED || std::env::var_os(LAUNCHER).is_some();
             let as_expected =
                 || outcome.outputs.iter().any(|output| panicked_with(&text(&output.err), expected));
@@ -90,7 +90,7 @@ pub fn test<L: ThreadLevel, R: Outcome>(
 
 /// The time limit of a test: its own, or the environment's.
 fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
-    // No other variable is read: a test may set wrong ones on purpose.
+    // No other variable is read, because a test may set wrong ones on purpose.
     let name = TEST_TIMEOUT.name;
     let default =
         Settings::from_env(said(name, environment).map(|value| (name.to_owned(), value)))?.test_timeout;
@@ -116,7 +116,6 @@ fn job(
     let mut job =
         Launch::new(std::env::current_exe()?, processes).args(arguments).env(TEST, name).capture_output();
     if let Some(limit) = limit {
-        // A process whose threads are the PEs prints where they wait, and ends itself.
         job = job.timeout(if threads { limit.saturating_add(GRACE) } else { limit });
     }
     job = if threads { job.env(NPES.name, pes.to_string()) } else { job.env_remove(NPES.name) };

@@ -10,10 +10,8 @@
 //!
 //! An expansion cannot trust the name `shmem`: a package of safe code may have that name, re-export this crate, and replace a check.
 //! So every check is an item of [`Derived`] itself, or a method of a type that such an item returns. An implementation of the real
-//! trait has the real checks; an implementation of another trait gives nothing. No other trait has the items that the expansion
-//! writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names those of this crate.
-//!
-//! The traits are not in expansions, because these would need an attribute of the tool `diagnostic`, which may be a module of the program.
+//! trait has the real checks; an implementation of another trait gives nothing, because no other trait has the items that the
+//! expansion writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names those of this crate.
 
 use std::marker::PhantomData;
 

@@ -1,7 +1,6 @@
 //! Threads with contexts of their own, whose operations wait for no other thread.
 //!
-//! Source: Cray OpenSHMEMX, thread-hot: `shmemx_thread_register`, `shmemx_thread_unregister`,
-//! `shmemx_thread_quiet`, `shmemx_thread_fence`.
+//! Source: Cray OpenSHMEMX, thread-hot: `shmemx_thread_register`, `_unregister`, `_quiet`, `_fence`.
 
 use std::panic::Location;
 use std::sync::Arc;

@@ -73,8 +73,7 @@ impl Named {
         self.items.saturating_mul(self.item_bytes)
     }
 
-    /// Whether a program that asks for `other` gets this object. Names of types are compared only if all compilers agree on
-    /// them: those of numbers and of arrays of numbers.
+    /// Whether a program that asks for `other` gets this object. Compilers agree on the names of numbers and arrays of numbers only.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let plain = |kind: &str| !kind.contains("::") && !kind.contains("..");
         let size = |one: &Self| (one.items, one.item_bytes, one.align);

@@ -4,8 +4,8 @@
 //! or enters a collective; a PE that waits for the word, fetches it, or takes part in the collective, learns it. Every access to a PE's
 //! memory is kept with its epoch ([`history`]), and compared with those of other PEs. Buffers of unfinished transfers are in [`flights`].
 //!
-//! Accesses whose order cannot be determined count as ordered: a report is a mistake, but no report is no proof. PEs of other nodes are
-//! not checked, nor are references, because phases are exclusive by construction, nor threads of one PE against each other.
+//! Accesses whose order cannot be determined count as ordered: a report is a mistake, but no report is no proof. PEs of other nodes,
+//! references of phases, and threads of one PE against each other are not checked.
 
 mod blocks;
 mod checker;
