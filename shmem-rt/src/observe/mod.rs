@@ -30,14 +30,7 @@ impl Observers {
     }
 
     /// The variables that request an observer. All PEs set the same ones, because results are combined.
-    pub(crate) fn asked(settings: &Settings) -> String {
-        match Self::wanted(settings).as_slice() {
-            [] => "nothing".to_owned(),
-            wanted => wanted.join(", "),
-        }
-    }
-
-    fn wanted(settings: &Settings) -> Vec<&'static str> {
+    pub(crate) fn wanted(settings: &Settings) -> Vec<&'static str> {
         let asked = [
             (settings.stats, STATS),
             (settings.trace.is_some(), TRACE),

@@ -46,7 +46,7 @@ fn describe(setup: &Setup) -> String {
         format!("barrier of a node: {}", setup.settings.barrier.name()),
         format!("ways of collectives: {}", setup.settings.collective_ways),
         format!("address space for later segments: {}", show_size(later_bytes(&setup.settings) as u64)),
-        format!("asked to observe: {}", Observers::asked(&setup.settings)),
+        format!("asked to observe: {}", Observers::wanted(&setup.settings).join(", ")),
         format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
     ]);
     lines.extend(setup.table.describe());

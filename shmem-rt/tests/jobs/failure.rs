@@ -263,7 +263,7 @@ fn what_a_job_cannot_start_with_is_one_error() {
 /// A command of the shell, or a setting of PE 1 alone; and parts of the message.
 const REFUSED: &[(&str, &[&str])] = &[
     ("SHMEM_SYMMETRIC_SIZE=8M", &["partition 1", "8M", "64M"]),
-    ("SHMEM_CHECK=1", &["asked to observe", "SHMEM_CHECK", "nothing"]),
+    ("SHMEM_CHECK=1", &["`asked to observe: SHMEM_CHECK`", "`asked to observe: `"]),
     ("SHMEM_ARRAY_STORAGE=multi", &["storage of arrays that name none", "multi", "by size"]),
     ("SHMEM_TEAM_SIZE=1M", &["memory of teams", "1M", "64M"]),
     ("SHMEM_BARRIER_ALGORITHM=counter", &["barrier of a node", "counter", "auto"]),
