@@ -20,11 +20,8 @@ pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[A
     }
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct Peer<'a> {
-    pub(crate) number: usize,
-    pub(crate) record: &'a PeRecord,
-}
+/// A PE, as a waiting PE sees it: number and record.
+pub(crate) type Peer<'a> = (usize, &'a PeRecord);
 
 /// Describes a long wait: PE, place, time, and the PEs waited for: in a collective those that have not entered it, else all others.
 pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
@@ -32,9 +29,9 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
     // Records count the collectives of the team of all PEs only.
     let in_collective = activity.count != 0 && activity.team == 0;
-    let has_entered = |peer: &Peer<'_>| in_collective && peer.record.collectives() >= activity.count;
-    let others = peers.filter(|peer| peer.number != me && !has_entered(peer));
-    let doing = others.map(|Peer { number, record }| {
+    let has_entered = |record: &PeRecord| in_collective && record.collectives() >= activity.count;
+    let others = peers.filter(|(number, record)| *number != me && !has_entered(record));
+    let doing = others.map(|(number, record)| {
         let doing = match (record.stage(), held(record.pid()), record.activity()) {
             (Stage::Finished, ..) => "left the job".to_owned(),
             (_, Some(Standing::Stopped), _) => "stopped by a signal".to_owned(),
@@ -75,7 +72,7 @@ mod tests {
         stopped.start(1, process.id());
         let activity = Activity { operation: Text::head("barrier"), count: 1, ..Activity::NONE };
         let report = WaitReport { activity, waited: Duration::from_secs(2) };
-        let said = long_wait(0, &report, [Peer { number: 1, record: &stopped }].into_iter());
+        let said = long_wait(0, &report, [(1, &*stopped)].into_iter());
         process.kill().unwrap();
         process.wait().unwrap();
         assert!(said.ends_with(" for PE 1 (stopped by a signal)"), "{said}");

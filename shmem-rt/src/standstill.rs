@@ -3,8 +3,8 @@
 //! [`shmem_core::context::Watch`] has the detection. This module provides what it needs: whether a thread, a child, a handler of a
 //! signal or a debugger of this process can act ([`is_closed`]), and waves, which nodes send each other in words of PE records.
 //!
-//! If PEs are threads of one process, a PE compares the number of sleeping threads with that of all threads. Both numbers
-//! are exact for the PE that counts last in the first wave: no PE begins or ends a sleep after its answer.
+//! If PEs are threads of one process, a PE compares the number of sleeping threads with that of all threads. Both are exact for the
+//! PE that counts last in the first wave, because no PE begins or ends a sleep after its answer.
 
 use std::fmt::Write as _;
 use std::mem::{MaybeUninit, offset_of};
@@ -41,7 +41,7 @@ impl Neighbours {
     }
 
     pub(crate) fn peers(&self) -> impl Iterator<Item = Peer<'_>> + Clone {
-        (0..self.places.len()).map(|at| Peer { number: self.places[at].0, record: self.record(at) })
+        (0..self.places.len()).map(|at| (self.places[at].0, self.record(at)))
     }
 
     /// Whether another PE of the node last waited on the CPU of the calling thread.
@@ -69,9 +69,10 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// The neighbours of node `node` in the tree. `firsts` are the numbers of the nodes' first PEs.
-    pub(crate) fn new(far: Far, directory: Arc<Directory>, firsts: &[usize], node: usize) -> Self {
-        let pe = |node: usize| directory.pes()[firsts[node]];
+    pub(crate) fn new(far: Far, directory: Arc<Directory>, bootstrap: &dyn Bootstrap) -> Self {
+        let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
+        let node = firsts.iter().position(|first| hosts[*first] == hosts[bootstrap.number()]);
+        let (node, pe) = (node.unwrap_or_default(), |node: usize| directory.pes()[firsts[node]]);
         let (above, below) = (above(node).map(pe), below(node, firsts.len()).map(pe).collect());
         Self { far, above, below, directory }
     }
@@ -137,7 +138,7 @@ impl Watch for Guard {
     fn is_closed(&self, sleeping: usize) -> bool {
         let far = self.others.as_ref().map(|others| &others.far.transport);
         let threads = far.and_then(|far| far.threads()).unwrap_or_default();
-        let all = |pes: &Neighbours| pes.peers().map(|peer| peer.record.sleeping()).sum();
+        let all = |pes: &Neighbours| pes.peers().map(|(_, record)| record.sleeping()).sum();
         let sleeping: usize = self.inside.as_ref().map_or(sleeping, all);
         is_closed(sleeping + threads) && far.is_none_or(|far| far.is_idle())
     }
@@ -172,9 +173,9 @@ impl Watch for Guard {
             observers.save();
         }
         let far: Vec<_> = self.others.iter().flat_map(Others::records).collect();
-        let far = far.iter().map(|(number, record)| Peer { number: *number, record });
+        let far = far.iter().map(|(number, record)| (*number, record));
         let mut peers: Vec<_> = self.neighbours.peers().chain(far).collect();
-        peers.sort_by_key(|peer| peer.number);
+        peers.sort_by_key(|(number, _)| *number);
         self.bootstrap.abort(1, &standstill(peers.iter().copied()))
     }
 }
@@ -184,10 +185,10 @@ fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
     let missing_in = |activity: &Activity| {
         // Records count the collectives of the team of all PEs only.
         let in_collective = activity.count != 0 && activity.team == 0;
-        let is_missing = |peer: &Peer<'_>| in_collective && peer.record.collectives() < activity.count;
-        peers.clone().filter(is_missing).map(|peer| peer.number).collect::<Vec<_>>()
+        let is_missing = |(_, record): &Peer<'_>| in_collective && record.collectives() < activity.count;
+        peers.clone().filter(is_missing).map(|(number, _)| number).collect::<Vec<_>>()
     };
-    let doing = peers.clone().map(|Peer { number, record }| {
+    let doing = peers.clone().map(|(number, record)| {
         let doing = match (record.stage(), record.activity()) {
             (Stage::Finished, _) => "left the job".to_owned(),
             (_, None) => "does not say where it waits".to_owned(),
@@ -225,20 +226,6 @@ static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process has forked: children of a child share the memory too, and are not found otherwise.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
-
-/// Signals whose handlers are not the program's: the standard library catches some for stack overflows, sanitizers and the C
-/// library (32 and 33) others. A sleeping thread does not raise them.
-const FAULTS: [i32; 9] = [
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGILL,
-    libc::SIGFPE,
-    libc::SIGTRAP,
-    libc::SIGSYS,
-    libc::SIGABRT,
-    32,
-    33,
-];
 
 /// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
 pub(crate) fn stand_for_all(others: usize) {
@@ -287,6 +274,12 @@ fn is_left_alone() -> bool {
 
 /// Whether the text of `/proc/self/status` shows no handler of the program and no debugger.
 fn is_quiet(status: &str) -> bool {
+    use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+
+    /// The standard library catches some of these for stack overflows, sanitizers and the C library (32 and 33) others. A
+    /// sleeping thread does not raise them.
+    const FAULTS: [i32; 9] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, 32, 33];
+
     let field =
         |name: &str| status.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()));
     let faults = FAULTS.iter().fold(0, |set, signal| set | 1_u64 << (signal - 1));

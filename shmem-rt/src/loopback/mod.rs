@@ -33,10 +33,9 @@ use self::threads::{Nodes, Shared, Threads};
 use crate::error::{Error, Result};
 use crate::members::Directory;
 use crate::persistent;
-use crate::report;
 use crate::setup::Setup;
 use crate::standstill::{Neighbours, stand_for_all};
-use crate::start::{JobParts, assemble};
+use crate::start::{JobParts, all_pes, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -115,17 +114,9 @@ pub(crate) fn run<L: ThreadLevel>(
             let cores = if has_cores { nodes.neighbours(me).count() } else { 0 };
             let body = move || {
                 ME.set(Some(me));
-                let numbers = (0..pes)
-                    .map(|number| {
-                        let is_near = hosts[number] == hosts[me];
-                        let slot = if is_near { nodes.slot(number) as u32 } else { Pe::OFF_NODE };
-                        // SAFETY: PE `number` is one of the threads, and the PEs of this node have the
-                        // slots of the arena in the order of their numbers.
-                        let pe = unsafe { Pe::new(number as u32, slot) };
-                        // SAFETY: all `Pe`s that this PE has, before any is given out.
-                        unsafe { pe.seen_by(me as u32) }
-                    })
-                    .collect();
+                // SAFETY: all `Pe`s that this PE has, before any is given out.
+                let seen = |pe: Pe| unsafe { pe.seen_by(me as u32) };
+                let numbers = all_pes(&hosts, me, false).into_iter().map(seen).collect();
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
                 let mut world = assemble::<L>(JobParts {
@@ -200,7 +191,7 @@ fn at_exit() {
 fn exited(code: Option<c_int>) {
     let running = RUNNING.lock();
     let Some(pes) = running.as_ref() else { return };
-    let has_left = |pe: report::Peer<'_>| launch::record::describe(pe.record) == Standing::Finished;
+    let has_left = |(_, record)| launch::record::describe(record) == Standing::Finished;
     if pes.peers().all(has_left) {
         return;
     }
@@ -212,8 +203,8 @@ fn exited(code: Option<c_int>) {
 }
 
 fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
-    let others = pes.peers().filter(|peer| Some(peer.number) != except);
-    let all: Vec<_> = others.map(|peer| (peer.number, launch::record::describe(peer.record))).collect();
+    let others = pes.peers().filter(|(number, _)| Some(*number) != except);
+    let all: Vec<_> = others.map(|(number, record)| (number, launch::record::describe(record))).collect();
     let clauses: String =
         launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
     process_exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))

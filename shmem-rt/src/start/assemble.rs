@@ -64,10 +64,15 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let JobParts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
     // Before anything is dropped: a drop may wait for other PEs.
     let end = |error: &Error| -> ! { bootstrap.abort(1, &error.to_string()) };
-    let node = Node::new(&directory, &arena, bootstrap.number());
+    let (number, pes) = (bootstrap.number(), directory.pes());
+    let slot = pes[number].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+    let (mine, stride) = (arena.start_of(slot), arena.stride());
+    // Number and start of the slot of each PE of this node, by slot.
+    let on_node = pes.iter().filter_map(|pe| Some((pe.number(), arena.start_of(pe.on_node()?) as usize)));
+    let on_node: Vec<_> = on_node.collect();
 
     let mut ledger = heaps(&setup);
-    let shelves = persistent::shelve(&setup, files, node.mine, &mut ledger, bootstrap.as_ref());
+    let shelves = persistent::shelve(&setup, files, mine, &mut ledger, bootstrap.as_ref());
     let shelves = shelves.unwrap_or_else(|error| end(&error));
     let released = Arc::clone(ledger.released());
     let shelves = Arc::new(Mutex::new(shelves));
@@ -81,26 +86,32 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
     let known = names.clone();
     object::call_by(move |offset| known.at(offset));
-    let observers = Observers::new(&settings, node.observed(&arena, &names), &bootstrap);
+    let node = NodePes {
+        numbers: on_node.iter().map(|(number, _)| *number).collect(),
+        slot,
+        place: mine as usize..mine as usize + stride,
+        names: names.clone(),
+    };
+    let observers = Observers::new(&settings, node, &bootstrap);
     let observers = observers.unwrap_or_else(|error| end(&error));
 
     let (far, segments) = (parts.transport, Arc::new(layout.segments()));
     // SAFETY: the slots of the PEs on this node, mapped while a thread can wait: a wait needs an endpoint.
-    let neighbours = unsafe { Neighbours::new(&node.pes, node.index) };
+    let neighbours = unsafe { Neighbours::new(&on_node, slot) };
     let is_watched = settings.standstill && far.as_ref().is_none_or(|far| far.threads().is_some());
     // Before operations are counted: this channel is not the program's.
     let asking = far.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
     let reported = parts.inside.clone().unwrap_or_else(|| neighbours.clone());
     let watch = is_watched.then(|| {
         notice_forks();
-        let others = asking.clone().map(|far| others(far, &directory, &bootstrap));
+        let others = asking.clone().map(|far| Others::new(far, Arc::clone(&directory), bootstrap.as_ref()));
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
         let observers = observers.clone();
         let guard = Guard { neighbours, others, inside: parts.inside, bootstrap, observers };
         Box::new(guard) as Box<dyn Watch>
     });
-    let patience = Patience::for_node(node.pes.len(), parts.cores);
-    let (number, known) = (bootstrap.number(), names.clone());
+    let patience = Patience::for_node(on_node.len(), parts.cores);
+    let known = names.clone();
     let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, reported.peers()));
     let words = move |offset| known.word_at(offset);
     let shares = move || neighbours.share_cpu();
@@ -109,14 +120,14 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let counted = far.as_ref().filter(|_| settings.stats);
     let counted = counted.map(|far| Arc::new(CountedTransport::new(Arc::clone(far), directory.pes().len())));
     let far = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(far);
-    let (base, stride, me) = (arena.base(), arena.stride(), directory.pes()[bootstrap.number()]);
+    let (base, me) = (arena.base(), pes[number]);
     let (known, waiting) = (Arc::clone(&segments), Arc::new(waiting));
     // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps the arena.
-    let template = unsafe { Endpoint::new(base, stride, node.mine, me, None, known, waiting) };
+    let template = unsafe { Endpoint::new(base, stride, mine, me, None, known, waiting) };
     let template = template.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
     // SAFETY: the transport reaches the PEs without a slot.
     let endpoints = unsafe { Endpoints::new(template, far.clone()) };
-    let holdings = Holdings::start(&settings, endpoints.units(), node.pes.len(), node.index, L::USE);
+    let holdings = Holdings::start(&settings, endpoints.units(), on_node.len(), slot, L::USE);
     let holdings = holdings.unwrap_or_else(|error| end(&error));
     let endpoint = endpoints.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
     // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
@@ -139,8 +150,8 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     };
     let site = Site {
         everyone: Arc::new(Members::all(directory)),
-        slot: node.slot,
-        cpus_per_pe: (parts.cores / node.pes.len()).max(1),
+        slot,
+        cpus_per_pe: (parts.cores / on_node.len()).max(1),
         has_cores: patience.has_cores(),
         cpus: parts.cpus,
         topology: OnceLock::new(),
@@ -172,38 +183,6 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     world
 }
 
-/// The PEs of this node, by their slots.
-struct Node {
-    /// Number and start of the slot of each PE.
-    pes: Vec<(usize, usize)>,
-    index: usize,
-    slot: usize,
-    first_slot: usize,
-    mine: *mut u8,
-}
-
-impl Node {
-    fn new(directory: &Directory, arena: &Arena, number: usize) -> Self {
-        let here = || directory.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
-        let pes: Vec<_> = here().map(|(number, slot)| (number, arena.start_of(slot) as usize)).collect();
-        let index = pes.iter().position(|(pe, _)| *pe == number);
-        let index = index.unwrap_or_else(|| unreachable!("a PE is on its own host"));
-        let slot = directory.pes()[number].on_node().unwrap_or_default();
-        let first_slot = here().map(|(_, slot)| slot).min().unwrap_or_default();
-        Self { pes, index, slot, first_slot, mine: arena.start_of(slot) }
-    }
-
-    fn observed(&self, arena: &Arena, names: &ObjectNames) -> NodePes {
-        NodePes {
-            numbers: self.pes.iter().map(|(number, _)| *number).collect(),
-            first_slot: self.first_slot,
-            index: self.index,
-            place: self.mine as usize..self.mine as usize + arena.stride(),
-            names: names.clone(),
-        }
-    }
-}
-
 fn heaps(setup: &Setup) -> Ledger {
     let mut ledger = Ledger::new();
     for part in &setup.statics.partitions {
@@ -230,10 +209,4 @@ fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>)
     let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
     let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
     Far { transport: Arc::clone(far), channel }
-}
-
-fn others(far: Far, directory: &Arc<Directory>, bootstrap: &Arc<dyn Bootstrap>) -> Others {
-    let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
-    let node = firsts.iter().position(|first| hosts[*first] == hosts[bootstrap.number()]);
-    Others::new(far, Arc::clone(directory), &firsts, node.unwrap_or_default())
 }

@@ -124,8 +124,8 @@ fn slot_of(pe: Pe) -> usize {
     pe.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"))
 }
 
-/// All PEs, as PE `me` reaches them.
-fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
+/// Returns all PEs, as PE `me` reaches them.
+pub(crate) fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     let mut slots = 0;
     let pe = |(number, host): (usize, &u32)| {
         let slot = if *host == hosts[me] { slots } else { Pe::OFF_NODE };

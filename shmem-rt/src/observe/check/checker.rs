@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 
 use shmem_core::exclusion::Mutex;
 use shmem_core::observe::{Call, Effect, Family, Wait};
-use shmem_core::pe::Pe;
 use shmem_core::transport::AtomicOp;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::CheckChoice;
@@ -26,8 +25,8 @@ use crate::state::object_names::ObjectNames;
 pub(crate) struct NodePes {
     /// Their numbers, by slot.
     pub(crate) numbers: Vec<usize>,
-    pub(crate) first_slot: usize,
-    pub(crate) index: usize,
+    /// That of the calling PE.
+    pub(crate) slot: usize,
     pub(crate) place: std::ops::Range<usize>,
     pub(crate) names: ObjectNames,
 }
@@ -74,7 +73,7 @@ impl Checker {
         bootstrap: &Arc<dyn Bootstrap>,
     ) -> io::Result<Option<Self>> {
         let pes = node.numbers.len();
-        let reports = Reports::new(choice, node.numbers[node.index], Arc::clone(bootstrap));
+        let reports = Reports::new(choice, node.numbers[node.slot], Arc::clone(bootstrap));
         if pes > MOST_PES {
             reports.warn(&format!(
                 "nothing is checked: a node has at most {MOST_PES} PEs for that, this one {pes}"
@@ -90,9 +89,9 @@ impl Checker {
         if !cfg!(debug_assertions) && caller::finds().is_none() {
             reports.warn("single loads and stores of `here` are not checked: this build is optimised");
         }
-        let shadows = Shadows::create(bootstrap.as_ref(), node.index, pes)?;
+        let shadows = Shadows::create(bootstrap.as_ref(), node.slot, pes)?;
         let seen = [Seen { change: Change::default(), at: None }; MOST_PES];
-        let (own, flights) = (Own::new(node.index), Flights::default());
+        let (own, flights) = (Own::new(node.slot), Flights::default());
         let state =
             Mutex::new(CheckState { own, flights, seen, sites: HashMap::new(), site: None, step: None });
         Ok(Some(Self { node, shadows, reports, state }))
@@ -128,11 +127,7 @@ impl Checker {
     }
 
     fn mine<R>(&self, work: impl FnOnce(&mut Body) -> R) -> R {
-        self.shadows.with(self.node.index, work)
-    }
-
-    fn index_of(&self, pe: Pe) -> Option<usize> {
-        Some(pe.on_node()? - self.node.first_slot)
+        self.shadows.with(self.node.slot, work)
     }
 
     fn line(&self, slot: usize, site: u32) -> Where {
@@ -198,7 +193,7 @@ impl Checked<'_> {
             (Effect::Order, Family::Fence) => self.state.own.fence(endpoint),
             (Effect::Order, _) => {
                 // To one PE, or to all PEs.
-                let pe = self.call.pe.map(|pe| (pe.number(), self.of.index_of(pe)));
+                let pe = self.call.pe.map(|pe| (pe.number(), pe.on_node()));
                 let CheckState { own, flights, .. } = &mut *self.state;
                 own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
                 flights.quiet(|of, to| of == endpoint && pe.is_none_or(|(number, _)| number == to));
@@ -208,7 +203,7 @@ impl Checked<'_> {
     }
 
     fn target(&self) -> Option<usize> {
-        self.call.pe.and_then(|pe| self.of.index_of(pe))
+        self.call.pe.and_then(|pe| pe.on_node())
     }
 
     fn blocks(&self, side: Side, start: usize) -> Vec<Blocks> {
@@ -221,7 +216,7 @@ impl Checked<'_> {
     /// Checks a put; returns what its signal announces to another PE.
     fn put(&mut self, is_signalled: bool) -> Option<Announced> {
         self.own_side(false);
-        let (me, to, endpoint) = (self.of.node.index, self.target()?, self.call.endpoint);
+        let (me, to, endpoint) = (self.of.node.slot, self.target()?, self.call.endpoint);
         // A put of a PE to itself counts as a store.
         let class = if to == me { Class::REST } else { Class::put(endpoint, is_signalled) };
         for blocks in self.blocks(Side::To, self.call.offset) {
@@ -256,25 +251,25 @@ impl Checked<'_> {
                 self.state.flights.add(Flight { site, endpoint: call.endpoint, pe, blocks, writes });
             }
             if place.contains(&call.local) {
-                self.record(self.of.node.index, blocks.from(place.start), Class::REST, writes);
+                self.record(self.of.node.slot, blocks.from(place.start), Class::REST, writes);
             }
         }
     }
 
     fn touch_own(&mut self, writes: bool) {
         let blocks = Blocks::range(self.call.offset, self.call.bytes);
-        self.touch(self.of.node.index, blocks, Class::REST, writes);
+        self.touch(self.of.node.slot, blocks, Class::REST, writes);
     }
 
     fn touch(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
-        if to == self.of.node.index {
+        if to == self.of.node.slot {
             self.refuse_reuse(&blocks.moved(self.of.node.place.start), writes);
         }
         self.record(to, blocks, class, writes);
     }
 
     fn record(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
-        let (site, by, epoch) = (self.site(), self.of.node.index as u32, self.state.own.epoch);
+        let (site, by, epoch) = (self.site(), self.of.node.slot as u32, self.state.own.epoch);
         let access = Access { blocks, by, epoch, class, site, writes: writes.into() };
         let (race, is_long) = self.of.shadows.with(to, |body| {
             let race = body.history.race(&access, &self.state.own.clock, to);
@@ -290,7 +285,7 @@ impl Checked<'_> {
 
     fn refuse_reuse(&self, blocks: &Blocks, writes: bool) {
         if let Some(flight) = self.state.flights.conflict(blocks, writes) {
-            let earlier = self.of.line(self.of.node.index, flight.site);
+            let earlier = self.of.line(self.of.node.slot, flight.site);
             self.of.reports.reuse(&earlier, flight.writes, &self.line(), writes);
         }
     }
@@ -318,7 +313,7 @@ impl Checked<'_> {
         let change = Change { epoch: self.state.own.epoch, site: self.site() };
         let clock = self.state.own.pass_on(Some((self.call.endpoint, to)));
         let adds = self.call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
-        let (shadows, me) = (&self.of.shadows, self.of.node.index);
+        let (shadows, me) = (&self.of.shadows, self.of.node.slot);
         shadows.with(to, |body| {
             let (words, known) = (&mut body.words, &body.known);
             let (word, is_alone) = words.entry(offset);
@@ -343,7 +338,7 @@ impl Checked<'_> {
         // The value that ends the wait counts, not the one read: on another network the wait may end earlier.
         let is_beyond =
             |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
-        let is_short = of == self.of.node.index && call.wait.is_some_and(is_beyond);
+        let is_short = of == self.of.node.slot && call.wait.is_some_and(is_beyond);
         shadows.with(of, |body| {
             for word in body.words.changed(call.offset, call.bytes) {
                 own.clock.join(&word.clock, shadows.pes);
@@ -363,8 +358,8 @@ impl Checked<'_> {
         }
     }
 
-    /// Checks a wait for signals that are added to a word. `open`: a PE and line with signals that may not have arrived. Loads of
-    /// a C program are not observed. But if it waits for n signals, and then for more, it has read the data of the first n.
+    /// Checks a wait for signals that are added to a word. `open`: a PE and line with signals that may not have arrived. Loads of a C
+    /// program are not observed, but if it waits for n signals, and then for more, it has read the data of the first n.
     fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
         let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
         match open {
@@ -396,8 +391,7 @@ impl Checked<'_> {
         let (of, Some(meeting)) = (self.of, self.call.meeting) else { return };
         let (is_started, pes) = (self.call.family.effect() == Effect::Finish, of.shadows.pes);
         let clock = &mut self.state.own.clock;
-        for slot in
-            meeting.members.iter().filter_map(|pe| of.index_of(*pe)).filter(|slot| *slot != of.node.index)
+        for slot in meeting.members.iter().filter_map(|pe| pe.on_node()).filter(|slot| *slot != of.node.slot)
         {
             of.shadows.with(slot, |body| {
                 let published = body.meeting(&meeting, is_started);
@@ -416,25 +410,17 @@ impl Checked<'_> {
     /// Drops accesses to memory of `to` that all PEs know to have happened.
     fn forget(&self, to: usize) {
         let (of, pes) = (self.of, self.of.shadows.pes);
-        let knows = |slot| match slot == of.node.index {
+        let knows = |slot| match slot == of.node.slot {
             true => self.state.own.clock,
             false => of.shadows.with(slot, |body| body.known),
         };
-        let all: Vec<Clock> = (0..pes).map(knows).collect();
-        let known_of = |by: usize| {
-            let others = all.iter().enumerate().filter(|(slot, _)| *slot != by).map(|(_, clock)| *clock);
-            others.reduce(|mut all, one| {
-                all.meet(&one, pes);
-                all
-            })
-        };
-        let known: Vec<_> = (0..pes).map(|by| known_of(by).unwrap_or(Clock::ZERO)).collect();
-        of.shadows.with(to, |body| body.history.forget(&known, to));
+        let clocks: Vec<Clock> = (0..pes).map(knows).collect();
+        of.shadows.with(to, |body| body.history.forget(&clocks, to));
     }
 
     fn line(&self) -> Where {
         let site = Site::of(self.call.family, CallSite::of(self.call.location));
-        Where { pe: self.of.node.numbers[self.of.node.index], site }
+        Where { pe: self.of.node.numbers[self.of.node.slot], site }
     }
 
     fn site(&mut self) -> u32 {

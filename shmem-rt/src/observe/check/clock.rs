@@ -54,17 +54,6 @@ impl Known {
         self.settle();
     }
 
-    fn meet(&mut self, other: Self) {
-        let low = self.low.min(other.low);
-        if self.later | other.later == 0 {
-            return *self = Self::up_to(low);
-        }
-        let both = |bit: &u32| self.has(low + 1 + bit) && other.has(low + 1 + bit);
-        let later = (0..u32::BITS).filter(both).map(|bit| 1 << bit).sum();
-        *self = Self { low, later };
-        self.settle();
-    }
-
     fn raise(&mut self, low: u32) {
         if let Some(by) = low.checked_sub(self.low) {
             *self = Self { low, later: self.later.checked_shr(by).unwrap_or(0) };
@@ -120,16 +109,8 @@ impl Clock {
     }
 
     pub(super) fn join(&mut self, other: &Self, pes: usize) {
-        self.each(other, pes, Known::join);
-    }
-
-    pub(super) fn meet(&mut self, other: &Self, pes: usize) {
-        self.each(other, pes, Known::meet);
-    }
-
-    fn each(&mut self, other: &Self, pes: usize, change: fn(&mut Known, Known)) {
         for (mine, theirs) in self.0[..pes].iter_mut().zip(&other.0).flat_map(|(m, t)| m.iter_mut().zip(t)) {
-            mine[..pes].iter_mut().zip(theirs).for_each(|(mine, theirs)| change(mine, *theirs));
+            mine[..pes].iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.join(*theirs));
         }
     }
 }
@@ -273,12 +254,10 @@ mod tests {
                 known
             };
             let all = |known: Known| (1..60).filter(|epoch| known.has(*epoch)).collect::<BTreeSet<_>>();
-            let (mut joined, mut met) = (known(&some), known(&some));
+            let mut joined = known(&some);
             prop_assert_eq!(all(joined), some.clone());
             joined.join(known(&others));
             prop_assert_eq!(all(joined), &some | &others);
-            met.meet(known(&others));
-            prop_assert_eq!(all(met), &some & &others);
         }
 
         #[test]

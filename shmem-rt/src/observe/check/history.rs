@@ -68,13 +68,16 @@ impl History {
         self.len >= MOST / 8 && self.len.is_multiple_of(MOST / 16)
     }
 
-    /// Drops accesses that all other PEs know to have happened: `known` has for each PE what all others know of it.
-    pub(super) fn forget(&mut self, known: &[Clock], to: usize) {
+    /// Drops accesses that all other PEs know to have happened. `clocks` are those of all PEs.
+    pub(super) fn forget(&mut self, clocks: &[Clock], to: usize) {
         let mut kept = 0;
         for at in 0..self.len {
             let access = self.accesses[at];
             let by = access.by as usize;
-            if !known[by].knows(access.class, by, to, access.epoch) {
+            let is_known = |(slot, clock): (usize, &Clock)| {
+                slot == by || clock.knows(access.class, by, to, access.epoch)
+            };
+            if !clocks.iter().enumerate().all(is_known) {
                 self.accesses[kept] = access;
                 kept += 1;
             }
@@ -119,7 +122,7 @@ mod tests {
         let mut history = history();
         (0..10_u32).for_each(|i| _ = history.add(&write(0, 64 * i as usize, 1 + i % 2)));
         let known = super::super::clock::Own::new(0).pass_on(None);
-        history.forget(&[known], 0);
+        history.forget(&[Clock::ZERO, known], 0);
         assert_eq!(history.accesses().iter().map(|one| one.epoch).collect::<Vec<_>>(), [2; 5]);
         (0..2 * MOST).for_each(|i| _ = history.add(&write(0, 64 * i, 2)));
         assert!(history.is_short);
