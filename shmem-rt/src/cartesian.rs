@@ -150,7 +150,10 @@ impl<const D: usize> PeGrid<D> {
     pub fn rank_of(&self, coordinates: [usize; D]) -> usize {
         match self.shape.rank_of(coordinates) {
             Some(rank) => rank,
-            None => panic!("no PE is at {coordinates:?}: the grid has {} PEs, counted from 0", self.words()),
+            None => panic!(
+                "no PE is at {coordinates:?}: the grid has {} PEs, counted from 0",
+                GridShape::words(self.shape())
+            ),
         }
     }
 
@@ -165,7 +168,7 @@ impl<const D: usize> PeGrid<D> {
         assert!(
             rank < count,
             "no PE has rank {rank}: the grid has {count} ({}), counted from 0",
-            self.words()
+            GridShape::words(self.shape())
         );
         self.shape.coordinates_of(rank)
     }
@@ -200,15 +203,11 @@ impl<const D: usize> PeGrid<D> {
         };
         sides.map(edge).collect()
     }
-
-    fn words(&self) -> String {
-        GridShape::words(self.shape())
-    }
 }
 
 impl<const D: usize> fmt::Debug for PeGrid<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} PEs, at {:?}", self.words(), self.coordinates())
+        write!(f, "{} PEs, at {:?}", GridShape::words(self.shape()), self.coordinates())
     }
 }
 
@@ -318,27 +317,23 @@ mod tests {
         fn neighbours_are_found_step_by_step(
             lengths in [1..5_usize, 1..5, 1..5], periodic: [bool; 3], steps in [-9..9_isize, -9..9, -9..9],
         ) {
-            let all = all(lengths);
-            let shape = GridShape { periodic, ..GridShape::new(lengths, all.len()).unwrap() };
-            for from in &all {
-                // Step by step: wraps in a periodic dimension, is lost at the end of another.
-                let mut to = Some(from.map(|at| at as isize));
-                for dimension in 0..3 {
-                    let length = lengths[dimension] as isize;
-                    for _ in 0..steps[dimension].unsigned_abs() {
-                        to = to.and_then(|mut to| {
-                            to[dimension] += steps[dimension].signum();
-                            if periodic[dimension] && to[dimension] == length {
-                                to[dimension] = 0;
-                            } else if periodic[dimension] && to[dimension] < 0 {
-                                to[dimension] = length - 1;
-                            }
-                            (0..length).contains(&to[dimension]).then_some(to)
-                        });
-                    }
+            let shape = GridShape { periodic, ..GridShape::new(lengths, lengths.iter().product()).unwrap() };
+            // A step wraps in a periodic dimension, and is lost at the end of another.
+            let step = |at: isize, dimension: usize| {
+                let (to, length) = (at + steps[dimension].signum(), lengths[dimension] as isize);
+                match (0..length).contains(&to) {
+                    true => Some(to),
+                    false => periodic[dimension].then_some((to + length) % length),
                 }
-                let rank = to.map(|to| all.iter().position(|at| at.map(|at| at as isize) == to).unwrap());
-                prop_assert_eq!(shape.displaced(*from, steps), rank);
+            };
+            for from in all(lengths) {
+                let along = |dimension: usize| {
+                    let mut steps = 0..steps[dimension].unsigned_abs();
+                    steps.try_fold(from[dimension] as isize, |at, _| step(at, dimension)).map(|at| at as usize)
+                };
+                let to = along(0).zip(along(1)).zip(along(2));
+                let rank = to.and_then(|((plane, row), column)| shape.rank_of([plane, row, column]));
+                prop_assert_eq!(shape.displaced(from, steps), rank);
             }
         }
 
@@ -358,17 +353,12 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_are_too_many_to_multiply_fit_nothing() {
+    fn the_longest_lengths_and_steps_overflow_nothing() {
         assert_eq!(GridShape::new([usize::MAX, 2], usize::MAX.wrapping_mul(2)), None);
         assert_eq!(GridShape::new([0, 3], 3), None);
-        assert_eq!(GridShape::words([3, 2]), "3 x 2");
-    }
-
-    #[test]
-    fn the_longest_steps_overflow_nothing() {
-        let ring = GridShape { periodic: [true], ..GridShape::new([3], 3).unwrap() };
-        assert_eq!(ring.displaced([1], [isize::MIN]), Some((1 + isize::MIN.rem_euclid(3) as usize) % 3));
         let line = GridShape::new([3], 3).unwrap();
         assert_eq!([isize::MIN, isize::MAX].map(|step| line.displaced([1], [step])), [None, None]);
+        let ring = GridShape { periodic: [true], ..line };
+        assert_eq!(ring.displaced([1], [isize::MIN]), Some((1 + isize::MIN.rem_euclid(3) as usize) % 3));
     }
 }
