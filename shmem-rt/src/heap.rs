@@ -39,12 +39,7 @@ impl<L: ThreadLevel> World<L> {
     /// If the job has no such partition.
     #[track_caller]
     pub fn heap<P: Partition>(&self) -> Result<Heap<'_, L>> {
-        self.heap_of(&P::DECLARATION)
-    }
-
-    #[track_caller]
-    fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
-        self.heap_at(|table| table.position_of_name(partition.name.as_str()))
+        self.heap_at(|table| table.position_of_name(P::DECLARATION.name.as_str()))
     }
 
     #[track_caller]
@@ -276,7 +271,8 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
     initial: I,
     pgsize: u64,
 ) -> Result<SymBox<I::Contents>> {
-    let (heap, location) = (world.heap_of(partition)?, Location::caller());
+    let heap = world.heap_at(|table| table.position_of_name(partition.name.as_str()))?;
+    let location = Location::caller();
     if pgsize > heap.page_bytes && world.job().first_time_at(location, "") {
         say(&format!(
             "shmem: warning: PE {}: {} asks for pages of {asked}, but partition `{}` has pages of {}; \

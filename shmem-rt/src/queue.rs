@@ -1,9 +1,8 @@
 //! Work stealing between PEs.
 //!
-//! A PE keeps its items in a private deque, and offers the older half of them in its [`Window`], in symmetric memory. An idle PE
-//! steals half of another PE's window. If it finds no items, it asks the PEs that are 1, 2, 4, .. steps further round the ring to
-//! notify it when they fill their windows (lifelines; Saraswat et al. 2011), and sleeps. [`Termination`] detects that all
-//! items are done.
+//! A PE offers the older half of its items in its [`Window`]. An idle PE steals half of another PE's window. If it finds no items, it
+//! asks the PEs that are 1, 2, 4, .. steps further round the ring to notify it when they fill their windows (lifelines; Saraswat et
+//! al. 2011), and sleeps. [`Termination`] detects that all items are done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -176,7 +175,8 @@ impl<T: PlainData> WorkQueue<T> {
 
     /// Steals items of another PE's window; returns whether it had any. If not, this PE is still counted as idle.
     fn steal<L: ThreadLevel>(&mut self, world: &World<L>, victim: Pe) -> bool {
-        if !self.window.has_any(world, victim) {
+        let (first, end) = split(world.fetch(self.window.word(victim, Word::Span)));
+        if first >= end {
             return false;
         }
         // First, because a PE that holds items must not rest.
@@ -264,11 +264,6 @@ impl<T: PlainData> Window<T> {
                 world.inc(self.word(self.away(world, step, false), Word::Calls));
             }
         }
-    }
-
-    fn has_any<L: ThreadLevel>(&self, world: &World<L>, pe: Pe) -> bool {
-        let (first, end) = split(world.fetch(self.word(pe, Word::Span)));
-        first < end
     }
 
     /// Moves half of a window's items into `into`: another PE's oldest, or this PE's youngest. Returns whether there were any.

@@ -153,11 +153,8 @@ impl<L: ThreadLevel> World<L> {
 
     /// The PEs before and after this one in the ring of all PEs.
     pub fn ring_neighbours(&self) -> (Pe, Pe) {
-        let pes = self.inner.job.site.pes();
-        let (me, last) = (self.my_pe(), pes.len() - 1);
-        let west = pes[if me == 0 { last } else { me - 1 }];
-        let east = pes[if me == last { 0 } else { me + 1 }];
-        (west, east)
+        let (pes, me) = (self.inner.job.site.pes(), self.my_pe());
+        (pes[(me + pes.len() - 1) % pes.len()], pes[(me + 1) % pes.len()])
     }
 
     /// Number of CPUs for each PE of this node, at least 1: the size of a program's own thread pool.

@@ -26,13 +26,12 @@ pub(crate) fn keeps_apart(settings: &Settings) -> bool {
 
 /// Refuses `SHMEM_TRANSPORT=shm` for a job on several hosts.
 pub(crate) fn check_hosts(settings: &Settings, bootstrap: &dyn Bootstrap) -> Result<()> {
-    match settings.transport {
-        TransportChoice::Shm if spans_hosts(bootstrap) => {
-            let text = "SHMEM_TRANSPORT=shm, and the PEs are on several hosts; set it to auto, or start all on one host";
-            Err(ErrorKind::Start(text.to_owned()).into())
-        }
-        _ => Ok(()),
+    if settings.transport != TransportChoice::Shm || !spans_hosts(bootstrap) {
+        return Ok(());
     }
+    let text =
+        "SHMEM_TRANSPORT=shm, and the PEs are on several hosts; set it to auto, or start all on one host";
+    Err(ErrorKind::Start(text.to_owned()).into())
 }
 
 fn spans_hosts(bootstrap: &dyn Bootstrap) -> bool {

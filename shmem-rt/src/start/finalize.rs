@@ -1,6 +1,6 @@
 //! How a PE leaves its job, when its world is dropped.
 
-use shmem_core::context::{Endpoint, Initiator as _};
+use shmem_core::context::Initiator as _;
 use shmem_core::observe::Family;
 use shmem_core::system_area::Stage;
 use shmem_core::transport::Traffic;
@@ -43,8 +43,18 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
         let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
         concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
     }
-    // SAFETY: the caller's promise, and all PEs have passed the barrier.
-    unsafe { finish(job, endpoint) };
+    // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
+    unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
+    if let Some(transport) = &job.network.far {
+        // The last barrier's messages are acknowledged before a PE closes its end of a connection.
+        job.quiet_all();
+        job.quiet_own();
+        // If the launcher is gone, so is the job.
+        let _ = job.bootstrap.fence();
+        // SAFETY: all PEs have passed the barrier, were quiet since, and begin nothing (caller).
+        unsafe { transport.finish() };
+    }
+    job.bootstrap.finish();
 }
 
 /// Sums this PE's traffic with other nodes.
@@ -54,24 +64,4 @@ fn sent(job: &Job) -> Traffic {
         operations: sum.operations + one.operations,
         bytes: sum.bytes + one.bytes,
     })
-}
-
-/// Closes the connections, and notifies the launcher.
-///
-/// # Safety
-///
-/// All PEs have entered the last barrier, and begin no operation afterwards.
-unsafe fn finish(job: &Job, endpoint: &Endpoint) {
-    // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
-    unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
-    if let Some(transport) = &job.network.far {
-        // The last barrier's messages are acknowledged before a PE closes its end of a connection.
-        job.quiet_all();
-        job.quiet_own();
-        // If the launcher is gone, so is the job.
-        let _ = job.bootstrap.fence();
-        // SAFETY: all PEs have entered the last barrier, were quiet since, and begin nothing (caller).
-        unsafe { transport.finish() };
-    }
-    job.bootstrap.finish();
 }
