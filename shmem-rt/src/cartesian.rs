@@ -17,7 +17,7 @@ use crate::world::World;
 ///
 /// Ranks are in row-major order. Each PE makes a grid of its own; all PEs pass the same lengths.
 ///
-/// Blocks of a field, each of which knows the cells next to it:
+/// Blocks of a field:
 ///
 /// ```
 /// use shmem::prelude::*;

@@ -1,8 +1,7 @@
 //! Plans: lists of elements that are gathered repeatedly (inspector and executor; Saltz et al. 1991).
 //!
-//! When a plan is made, every PE learns which of its elements the others want, and from then on sends them when it calls the plan. A
-//! plan is a [`Halo`](crate::Halo) with an edge for each pair of PEs of which one wants elements of the other. So a call is no
-//! barrier, and owners may change their elements after their call.
+//! When a plan is made, every PE learns which of its elements the others want. It sends them when it calls the plan, a
+//! [`Halo`](crate::Halo) with an edge for each pair of PEs of which one wants elements of the other. So a call is no barrier.
 
 use std::fmt;
 

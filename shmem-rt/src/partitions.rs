@@ -55,8 +55,7 @@ impl<L: ThreadLevel> World<L> {
 
     /// Makes a partition, and returns its heap. Collective.
     ///
-    /// The argument is a [`NewPartition`], or a text as in the environment. Memory is placed and populated as at the start.
-    /// `SHMEM_LATER_SIZE` limits the addresses of all memory that is made after the start.
+    /// The argument is a [`NewPartition`], or a text as in the environment. `SHMEM_LATER_SIZE` limits all memory made after the start.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;

@@ -102,7 +102,7 @@ pub struct WorkQueue<T> {
     own: VecDeque<T>,
     window: Window<T>,
     termination: Termination,
-    /// The PE whose window was read last.
+    /// Number of the last victim.
     first: usize,
 }
 
@@ -173,7 +173,7 @@ impl<T: PlainData> WorkQueue<T> {
         }
     }
 
-    /// Steals items of another PE's window; returns whether it had any. If not, this PE is still counted as idle.
+    /// Steals items of another PE's window; returns whether it had any.
     fn steal<L: ThreadLevel>(&mut self, world: &World<L>, victim: Pe) -> bool {
         let (first, end) = split(world.fetch(self.window.word(victim, Word::Span)));
         if first >= end {

@@ -20,13 +20,12 @@ use crate::termination_detection::Termination;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// One PE's part of the rings between all PEs.
 pub(crate) struct Rings<T> {
     pub(crate) me: Pe,
     pub(crate) pes: Vec<Pe>,
     /// Slots from one PE to another: a power of two.
     slots: usize,
-    /// Messages that a credit acknowledges.
+    /// Messages for each credit.
     step: u64,
     /// A ring of messages from each PE.
     items: SymBox<[T]>,

@@ -191,7 +191,6 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-/// What the PEs printed, each line with the number of its PE.
 fn printed(outcome: &launch::Outcome, path: &str) -> String {
     let mut lines = String::new();
     for (pe, output) in outcome.outputs.iter().enumerate() {

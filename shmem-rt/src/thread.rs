@@ -59,8 +59,8 @@ impl OneTurn {
 #[derive(Debug)]
 pub struct NoStore<K>(PhantomData<K>);
 
-/// Reasons why a value stays on its thread. A trait object is neither `Send` nor `Sync` by default, and the error of rustc for a
-/// value on another thread begins with the name of its trait. These names are that message.
+/// Reasons why a value stays on its thread. A trait object is neither `Send` nor `Sync`, and the error of rustc for a value on another
+/// thread begins with the name of its trait. These names are that message.
 #[allow(non_camel_case_types, reason = "they are read as sentences")]
 mod kept {
     pub(super) trait World_of_level_single__other_threads_need_threads_multiple {}

@@ -89,7 +89,7 @@ impl<K: ContextLevel> Domain<K> {
 }
 
 impl Domain<Serialized> {
-    /// Begins a turn of this thread: while the turn lives, only it binds contexts of the domain.
+    /// Begins a turn of this thread, by which alone contexts of the domain are bound.
     ///
     /// # Panics
     ///

@@ -25,7 +25,6 @@ const BUFFER: usize = 256 << 10;
 
 pub(super) struct Trace {
     me: usize,
-    /// Whether this PE begins and ends the file.
     ends: bool,
     path: PathBuf,
     /// The file, which other PEs open at their first write.

@@ -49,9 +49,9 @@ pub(crate) struct JobParts {
     /// Files of this PE's partitions that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, PmemFile>,
     pub(crate) directory: Arc<Directory>,
-    /// Cores that the PEs of this host may run on.
+    /// Number of cores for the PEs of this host.
     pub(crate) cores: usize,
-    /// The CPUs of each PE of this host; empty: not known.
+    /// CPUs of each PE of this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) fabric: Option<String>,

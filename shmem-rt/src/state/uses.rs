@@ -32,7 +32,7 @@ impl TeamConfig {
     }
 }
 
-/// The uses of a team on this PE. A team's index is free again when no member has any use of it.
+/// A team's index is free again when no member has any use of it.
 #[derive(Debug)]
 pub(crate) struct Uses {
     pub(crate) config: TeamConfig,
@@ -130,7 +130,6 @@ impl Uses {
         self.requests.load(Ordering::Acquire) == 0
     }
 
-    /// Takes a slot of started collectives, as long as the result lives.
     pub(crate) fn claim_request(self: &Arc<Self>, place: usize) -> RequestClaim {
         let before = self.requests.fetch_or(1 << place, Ordering::AcqRel);
         assert!(before >> place & 1 == 0, "place {place} is taken");
@@ -142,7 +141,6 @@ impl Uses {
         objects.ranges.len() - objects.dropped.len()
     }
 
-    /// Counts a context, as long as the result lives.
     #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
     pub(crate) fn claim_context(self: &Arc<Self>) -> Result<ContextClaim, TeamError> {
         let limit = self.config.contexts;

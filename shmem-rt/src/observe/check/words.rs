@@ -1,8 +1,8 @@
 //! The words by which PEs pass on their clocks: a PE that waits for a word, or fetches it, learns the clocks of the PEs that have
 //! changed it.
 //!
-//! The signal of a put announces the data of that put alone. Signals that are added to a word cannot be distinguished: a wait for fewer
-//! signals than were sent proves no put's arrival, unless only one put is not known to have arrived.
+//! The signal of a put announces the data of that put alone. Signals that are added to a word are all alike, so a wait for fewer signals
+//! than were sent proves no put's arrival, unless only one put is not known to have arrived.
 
 use super::clock::{Class, Clock, MOST_PES};
 
