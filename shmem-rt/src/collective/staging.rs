@@ -74,8 +74,8 @@ impl<'c> BarrierRoom<'c> {
     /// the barrier before this one. That holds for any operations, because a barrier's number selects the room, and all members
     /// enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
     #[inline]
-    pub(super) fn room(&mut self) -> Room<'_> {
-        Room { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
+    pub(super) fn room(&mut self) -> OwnPart<'_> {
+        OwnPart { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
     }
 
     /// `bytes` bytes at an offset of a rank's part, valid until the next barrier.
@@ -110,13 +110,13 @@ pub(super) struct Staged {
 }
 
 /// Memory of the runtime for the calling PE's part of a piece: a [`BarrierRoom`] or a [`RingSlot`], which it borrows.
-pub(super) struct Room<'t> {
+pub(super) struct OwnPart<'t> {
     start: *mut u8,
     len: usize,
     borrow: PhantomData<&'t mut [u8]>,
 }
 
-impl Room<'_> {
+impl OwnPart<'_> {
     /// `bytes` bytes at an offset, to be written. Only bytes of the calling PE's own part may be asked for: a message of another node may
     /// arrive behind them.
     #[inline]
@@ -131,7 +131,7 @@ impl Room<'_> {
 /// What a member does next with a piece, which is a range of the total.
 pub(super) enum Turn<'t> {
     /// Writes its own part to the room.
-    Write(Range<usize>, Room<'t>),
+    Write(Range<usize>, OwnPart<'t>),
     /// Reads the parts of others: (rank, offset, bytes) of what a rank has written.
     Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
@@ -352,10 +352,10 @@ impl RingSlot<'_> {
     /// The slot's bytes (`Ring::new`). No PE reads them: all others have taken the slot's last chunk (`Ring::slot`), this one is
     /// shown later. No other thread of this PE is in a collective of the team (`Team::enter`), and a series has one slot for each
     /// number.
-    pub(super) fn room(&mut self) -> Room<'_> {
+    pub(super) fn room(&mut self) -> OwnPart<'_> {
         let Self { ring, number } = *self;
         let start = ring.collective.endpoint.mine(ring.offset(number));
-        Room { start, len: CHUNK_BYTES, borrow: PhantomData }
+        OwnPart { start, len: CHUNK_BYTES, borrow: PhantomData }
     }
 }
 

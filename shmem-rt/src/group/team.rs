@@ -410,10 +410,12 @@ impl Collective<'_> {
     /// The activity of this PE at a barrier, for messages.
     pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let mut activity = purpose.activity(self.team.index, count);
-        let mut words = Vec::from_iter((!activity.subject.is_empty()).then(|| activity.subject.to_string()));
-        // The team of all PEs needs no name.
-        if self.team.index != WORLD {
-            words.push(format!("team {} of {}", self.team.index, counted(self.team.size(), "PE")));
+        // The team of all PEs needs no name. A long subject cuts off what is behind it.
+        let is_named = self.team.index != WORLD;
+        let name = || format!("team #{} with {}", self.team.index, counted(self.team.size(), "PE"));
+        let mut words = Vec::from_iter(is_named.then(name));
+        if !activity.subject.is_empty() {
+            words.push(activity.subject.to_string());
         }
         if let started @ 1.. = self.team.started() {
             words.push(format!("behind {started} that were started"));

@@ -126,7 +126,7 @@ failing! {
         }
         team.sum(world, 1_u32);
         team.max(world, 1_u32);
-    } => 4, 1, ["on what they do: PE 1 is in `sum(1 x u32, team 2 of 2 PEs)` at", " while PE 3 is in `max(1 x u32, team 2 of 2 PEs)` at"], [];
+    } => 4, 1, ["on what they do: PE 1 is in `sum(team #2 with 2 PEs, 1 x u32)` at", " while PE 3 is in `max(team #2 with 2 PEs, 1 x u32)` at"], [];
 
     "a collective inside an operation" |world| {
         _ = world.reduce(1_u64, |a, _| world.sum(a));

@@ -117,8 +117,8 @@ stands! {
         first.sync(world);
         second.sync(world);
     } => [
-        &*format!("\n  PEs 0, 1 wait in `sync(team 2 of 3 PEs)` {HERE}"),
-        &*format!("\n  PE 2 waits in `sync(team 3 of 3 PEs)` {HERE}"),
+        &*format!("\n  PEs 0, 1 wait in `sync(team #2 with 3 PEs)` {HERE}"),
+        &*format!("\n  PE 2 waits in `sync(team #3 with 3 PEs)` {HERE}"),
     ];
     a_channel_that_nobody_takes_from: Single, ANYWHERE, |world| {
         let mut channel = world.channel::<u64>(2).unwrap();
