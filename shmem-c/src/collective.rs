@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 
-use shmem::raw::collective::{self, Combined, Places, Strides};
+use shmem::raw::collective::{self, Combined, Places};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 
@@ -183,9 +183,8 @@ unsafe fn alltoalls<T: Item>(
     let size = size_of::<T>();
     match members.by_team() {
         Ok(team) => {
-            let strides = Strides { items: elements, size, from, to };
             // SAFETY: C's caller leaves both buffers to the collective; the places have room for all elements.
-            unsafe { collective::alltoalls(team, members.world(), places, strides) };
+            unsafe { collective::alltoalls(team, members.world(), places, (elements, size), (from, to)) };
         }
         Err(set) => {
             set.meet();

@@ -102,7 +102,7 @@ impl Team {
 
 impl<const D: usize> PeGrid<D> {
     fn new(team: &Team, shape: GridShape<D>) -> Self {
-        Self { shape, members: Arc::clone(team.members()), rank: team.rank() }
+        Self { shape, members: Arc::clone(&team.members), rank: team.rank() }
     }
 
     /// Joins the ends of some dimensions: there, the first and the last PE are neighbours, and a single PE is its own neighbour.

@@ -128,7 +128,7 @@ impl<L: ThreadLevel> World<L> {
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects);
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, |_| true);
         phase.run(self, None, |endpoint| {
             // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
             // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
@@ -147,7 +147,7 @@ impl<L: ThreadLevel> World<L> {
     /// A panic inside `body` ends the job.
     #[track_caller]
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects);
+        let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, |_| true);
         phase.run(self, None, |endpoint| {
             // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
             // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
@@ -193,12 +193,27 @@ struct Opened {
 
 impl Phase {
     /// Begins a phase of a team's members, each of which has borrowed its world exclusively.
+    ///
+    /// # Panics
+    ///
+    /// If an object is not one that the team `may_open`, or, unless they are only read, two overlap.
     #[track_caller]
-    pub(crate) fn enter<O: Objects>(team: &Team, endpoint: &Endpoint, kind: PhaseKind, objects: O) -> Self {
+    pub(crate) fn enter<O: Objects>(
+        team: &Team,
+        endpoint: &Endpoint,
+        kind: PhaseKind,
+        objects: O,
+        may_open: impl Fn(Extent) -> bool,
+    ) -> Self {
         let location = Location::caller();
         endpoint.require_open(location);
         let mut extents = Vec::new();
         objects.extents(endpoint, &mut extents);
+        assert!(
+            extents.iter().all(|extent| may_open(*extent)),
+            "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
+             write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
+        );
         let job = Arc::clone(&team.job);
         if kind.exclusive {
             refuse_overlap(&job, &extents, location);

@@ -5,8 +5,7 @@ pub mod collective {
 
     pub use crate::caller::{Place, find_callers_by};
     pub use crate::collective::untyped::{
-        Combined, Fold, Places, Strides, alltoall, alltoalls, broadcast, collect, fcollect, fold_ranks,
-        reduce,
+        Combined, Fold, Places, alltoall, alltoalls, broadcast, collect, fcollect, fold_ranks, reduce,
     };
 }
 

@@ -430,28 +430,23 @@ made! {
 pub struct Truth(u8);
 
 impl Truth {
-    /// Logical and.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.is_true() as u8 & other.is_true() as u8)
-    }
-
-    /// Logical or.
-    #[must_use]
-    pub const fn or(self, other: Self) -> Self {
-        Self(self.is_true() as u8 | other.is_true() as u8)
-    }
-
-    /// Exclusive or.
-    #[must_use]
-    pub const fn xor(self, other: Self) -> Self {
-        Self(self.is_true() as u8 ^ other.is_true() as u8)
-    }
-
     const fn is_true(self) -> bool {
         self.0 != 0
     }
 }
+
+macro_rules! logical {
+    ($($operator:ident::$method:ident)*) => {$(
+        impl core::ops::$operator for Truth {
+            type Output = Self;
+
+            fn $method(self, other: Self) -> Self {
+                Self(core::ops::$operator::$method(self.is_true(), other.is_true()) as u8)
+            }
+        }
+    )*};
+}
+logical!(BitAnd::bitand BitOr::bitor BitXor::bitxor);
 
 // SAFETY: transparent over a byte, which may be zero.
 unsafe impl Zeroable for Truth {}

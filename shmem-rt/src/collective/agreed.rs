@@ -45,7 +45,7 @@ impl Collective<'_> {
     pub(super) fn state(&self, purpose: &Purpose<'_>) {
         for part in 0..purpose.statements() {
             let meeting = self.next_meeting();
-            let words = purpose.statement(part, meeting, self.began());
+            let words = purpose.statement(part, meeting, self.began);
             self.meet_with(purpose, &mut Signature { words: &words, half: (meeting % 2) as usize });
         }
     }

@@ -19,7 +19,7 @@ use super::choose::{Pattern, TeamShape};
 use super::payload::{GRAIN, Parts, Portion};
 use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
-use super::staging::{BarrierRoom, Direct, Staged, Turn, of_one_node};
+use super::staging::{BarrierRoom, Staged, Turn, of_one_node};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
@@ -278,12 +278,13 @@ impl Collective<'_> {
             return self.pipelined(purpose, (Pattern::Alltoall(part), 0), source, into, None);
         }
         if let (Way::Direct, Some((_, to))) = (way, places) {
-            let direct = Direct::meet(self, purpose);
+            self.meet(purpose);
             // Senders write: their data may still be in their cache.
-            for other in direct.ranks() {
-                direct.to(other, to).copy_from(rank * part, source.part(other * part..(other + 1) * part));
+            for other in self.ranks_from_own() {
+                let part_of_other = source.part(other * part..(other + 1) * part);
+                self.copy_on(other, to).copy_from(rank * part, part_of_other);
             }
-            return direct.leave();
+            return self.leave_copies(purpose);
         }
         let others = (members - 1).saturating_mul(part);
         if team.node_count() == 1 && way == Way::Meetings && others <= SCRATCH_BYTES {

@@ -19,7 +19,8 @@ pub(super) struct Argument<'a, K: ?Sized> {
     pub(super) team: &'a Team,
     pub(super) token: &'a K,
     kind: &'static str,
-    item: usize,
+    /// Bytes of an item.
+    pub(super) size: usize,
     pub(super) location: &'static Location<'static>,
     pub(super) place: Option<Extent>,
 }
@@ -34,12 +35,12 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     #[track_caller]
     pub(super) fn of<I>(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
         let kind = core::any::type_name::<I>();
-        let argument = Self { team, token, kind, item: size_of::<I>(), location: Location::caller(), place };
+        let argument = Self { team, token, kind, size: size_of::<I>(), location: Location::caller(), place };
         if let Some(place) = place
             // An object without bytes has no owner.
             && place.bytes > 0
             && team.job.teams.area.contains(&place.offset)
-            && !team.uses().has_object_at(place)
+            && !team.uses.has_object_at(place)
             && !is_of_larger_team(team, place)
         {
             refuse_stranger(team, place);
@@ -50,7 +51,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     /// Bytes at the same place of every member.
     #[track_caller]
     pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
-        Self { team, token, kind: "u8", item: 1, location: Location::caller(), place }
+        Self { team, token, kind: "u8", size: 1, location: Location::caller(), place }
     }
 
     pub(super) fn at(&self, place: Extent) -> Self {
@@ -82,10 +83,6 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
     }
 
-    pub(super) fn size(&self) -> usize {
-        self.item
-    }
-
     /// The words that members compare, and their number: `words`, then the offset of the object; at most six.
     #[inline]
     pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
@@ -107,19 +104,19 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
 
     /// `items` items and the object that is written, as text.
     pub(super) fn show_to(&self, items: usize, to: Option<Extent>) -> String {
-        let to = to.map(|place| format!(" to {}", self.team.job.memory.names.of_part(place, self.item)));
+        let to = to.map(|place| format!(" to {}", self.team.job.memory.names.of_part(place, self.size)));
         self.show(items) + &to.unwrap_or_default()
     }
 
     /// The name of the object, with the part of it that is used, or the text of `private`.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
-        self.place.map_or_else(private, |place| self.team.job.memory.names.of_part(place, self.item))
+        self.place.map_or_else(private, |place| self.team.job.memory.names.of_part(place, self.size))
     }
 
     /// The object and its item count; None for private memory and for zero-size items.
     fn object(&self) -> Option<(Extent, usize)> {
         let place = self.place?;
-        Some((place, place.bytes.checked_div(self.item)?))
+        Some((place, place.bytes.checked_div(self.size)?))
     }
 
     /// The object, unless `written` overlaps: then items are copied first.
@@ -255,7 +252,7 @@ pub(super) fn new_list<I: PlainData>(list: &mut Vec<I>, items: usize) -> RecvBuf
 #[cold]
 fn is_of_larger_team(team: &Team, place: Extent) -> bool {
     let owner = team.job.teams.indexes.lock().owner(place).cloned();
-    owner.is_some_and(|owner| owner.contain(team.uses()))
+    owner.is_some_and(|owner| owner.contain(&team.uses))
 }
 
 #[cold]

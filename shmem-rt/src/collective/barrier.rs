@@ -26,8 +26,7 @@ use shmem_core::transport::{Remote, SignalOp, Until};
 use super::argument::Argument;
 use super::mismatch::Stranger;
 use super::payload::{Message, Nothing, Payload, straight, word_of};
-use super::request::Started;
-use super::request::Task;
+use super::request::{Started, Task};
 use super::schedule::Round;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
@@ -99,13 +98,13 @@ impl Collective<'_> {
         let statement = payload.signature().copied();
         if let Some(words) = &statement {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
-            mine.teams[self.team.index()].stated[half(count)].write(words);
+            mine.teams[self.team.index].stated[half(count)].write(words);
         }
         // Members that have started different numbers of collectives are a mismatch, so the number is part of the hash. The low 16
         // bits still say `opens`. The low 32 bits of the number distinguish close numbers.
         let started = u64::from(self.team.started() as u32);
         let mark = purpose.fingerprint() ^ (started << 16);
-        match self.team.meeting() {
+        match self.team.meeting {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
             Meeting::Counter => self.meet_at_counter(purpose, mark, count, payload),
         }
@@ -121,7 +120,7 @@ impl Collective<'_> {
     ) {
         let Some(words) = statement else { return };
         let Self { team, endpoint, .. } = *self;
-        let stated = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index()].stated[half(count)];
+        let stated = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index].stated[half(count)];
         if !team.neighbours().iter().all(|pe| stated(pe).says(words)) {
             self.disagree(purpose, count, Stranger::Here);
         }
@@ -129,7 +128,7 @@ impl Collective<'_> {
 
     fn meet_in_lines(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
         let Self { team, endpoint, .. } = *self;
-        let lines = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines;
+        let lines = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index].lines;
         let mine = lines(endpoint.me());
         mine.show(count, mark);
         let mut missing = team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me());
@@ -202,7 +201,7 @@ impl Collective<'_> {
         let distances = payload.distances();
         let messages = distances.len() as u64;
         for distance in distances {
-            let to = team.leader((team.node() + distance) % nodes);
+            let to = team.leader((team.node + distance) % nodes);
             self.send(to, payload.straight(self, distance), straight(team, set), word);
         }
         if messages + 1 < nodes as u64 {
@@ -241,7 +240,7 @@ impl Collective<'_> {
     ) {
         let (team, nodes, set) = (self.team, self.team.node_count(), half(count));
         let Round { number, distance, .. } = round;
-        let to = team.leader((team.node() + distance) % nodes);
+        let to = team.leader((team.node + distance) % nodes);
         let message = payload.send(self, round);
         self.send(to, message, word_of(team, set, number), word);
         let known = area.expected_straight[set].load(Ordering::Relaxed);
@@ -255,7 +254,7 @@ impl Collective<'_> {
         }
         let says = |words| area.brought[set][number].says(words);
         if shown != expected || !payload.signature().is_none_or(says) {
-            self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
+            self.disagree(purpose, count, Stranger::On((team.node + nodes - distance) % nodes));
         }
         area.expected[set][number].store(expected, Ordering::Relaxed);
         payload.receive(self, round);
@@ -276,7 +275,7 @@ impl Collective<'_> {
 
     fn wait_for_nodes(&self, purpose: &Purpose<'_>, count: u64, is_there: impl Fn() -> bool) {
         let Self { team, endpoint, .. } = *self;
-        let system = team.system_at(endpoint, team.leader(team.node()));
+        let system = team.system_at(endpoint, team.leader(team.node));
         self.wait_until(
             is_there,
             |timeout, done| {

@@ -16,9 +16,8 @@ use super::argument::{Argument, Root};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_one};
-use super::request::Started;
-use super::request::Task;
-use super::staging::{Direct, Ring, Staged, Turn};
+use super::request::{Started, Task};
+use super::staging::{Ring, Staged, Turn};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
@@ -116,11 +115,11 @@ impl Collective<'_> {
                 );
             }
             (Way::Direct, Some(from)) => {
-                let direct = Direct::meet(self, purpose);
+                self.meet(purpose);
                 if !is_root {
-                    data.copy_from(0, direct.of(root, from));
+                    data.copy_from(0, self.copy_on(root, from).into());
                 }
-                return direct.leave_source(root);
+                return self.leave_source(purpose, root);
             }
             _ => {}
         }

@@ -95,7 +95,8 @@ impl TeamShape {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
-            (Way::Rings, _) => is_near,
+            (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
+            (Way::Rings, _) => is_near && self.room_of_chunk() > 0,
             (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))
                 if self.members > Self::MOST_DIRECT =>
             {

@@ -2,11 +2,11 @@
 //! out by the [engine](super::engine) on transfers that only count.
 
 use super::choose::Pattern;
-use super::engine::{Progress, Transfers, with_schedules};
+use super::engine::{Progress, Transfers};
 use super::partial_results::{PartialResults, most_bytes};
 use super::payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::reduce_op::Typed;
-use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, Schedule, SendStep, TwoTree};
+use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, SendStep, TwoTree};
 use crate::members::Layout;
 
 /// Bytes of an item of a reduction.
@@ -88,9 +88,9 @@ pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_n
         _ => (ranks, 1),
     };
     for rank in 0..ranks_run {
-        with_schedules!(pattern, (ranks, rank, 0), cut, ITEM, |schedules| {
-            counter.run((rank, weight), schedules, cut.slots);
-        });
+        (counter.node, counter.weight) = (rank / per_node, weight as u64);
+        let is_over = Progress::of(pattern, (ranks, rank, 0), cut, ITEM).poll(&mut counter);
+        assert!(is_over, "a schedule waits though everything has come");
     }
     let node_of = |rank: usize| rank / per_node;
     counter.sent.hops = match pattern {
@@ -124,25 +124,6 @@ struct Counter {
     weight: u64,
 }
 
-impl Counter {
-    /// Carries out the schedules of a rank that stands for `weight` ranks.
-    fn run<'s, S: Schedule>(&mut self, (rank, weight): (usize, usize), schedules: &'s [S], slots: usize) {
-        (self.node, self.weight) = (rank / self.per_node, weight as u64);
-        for step in schedules
-            .iter()
-            .flat_map(Schedule::receives)
-            .filter(|step| self.node != step.from / self.per_node)
-        {
-            self.sent.chunks += self.weight;
-            self.sent.bytes += self.weight * step.into.bytes as u64;
-        }
-        // All ranks together receive what they send.
-        let receives = |of: &'s S| (core::iter::empty(), [of.receives(), of.receives()]);
-        let is_over = Progress::new(schedules, slots, receives).poll(self);
-        assert!(is_over, "a schedule waits though everything has come");
-    }
-}
-
 impl Transfers for Counter {
     fn arrived(&self, _: usize) -> u64 {
         u64::MAX
@@ -152,7 +133,12 @@ impl Transfers for Counter {
         u64::MAX
     }
 
-    fn send(&mut self, _: &SendStep, _: usize) {}
+    fn send(&mut self, step: &SendStep, _: usize) {
+        if step.to / self.per_node != self.node {
+            self.sent.chunks += self.weight;
+            self.sent.bytes += self.weight * step.from.bytes as u64;
+        }
+    }
 
     fn give(&mut self, rank: usize, _: usize, _: u64) {
         if rank / self.per_node != self.node {

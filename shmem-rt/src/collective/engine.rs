@@ -3,44 +3,13 @@
 //! A waiting member polls the engine, which serves blocking and started collectives, on a node and between nodes. Neither the
 //! engine nor a pipeline ever waits. [`Transfers`] moves chunks and credits.
 
-use core::iter::{Peekable, Skip};
-
 use shmem_core::planted_fault::mutant;
 
-use super::schedule::{Place, RecvStep, Schedule, SendStep, Then};
-
-/// Evaluates an expression with the schedules of a rank, for data of a pattern, a root, and items of `$item` bytes.
-macro_rules! with_schedules {
-    ($pattern:expr, ($ranks:expr, $rank:expr, $root:expr), $cut:expr, $item:expr, |$schedules:ident| $use:expr) => {{
-        use $crate::collective::choose::Pattern as Of;
-        use $crate::collective::schedule::{
-            Chunks, HalvingDoubling, Pairwise, Radices, RingAllgather, TwoTree,
-        };
-        let (ranks, rank, cut) = ($ranks, $rank, $cut);
-        let chunks = |bytes| Chunks::new(bytes, cut.most, 1);
-        match $pattern {
-            Of::Broadcast(bytes) => {
-                let trees = TwoTree::both(ranks, rank, $root, chunks(bytes), cut.slots);
-                let $schedules = &trees[..TwoTree::ways(ranks)];
-                $use
-            }
-            Of::Reduction(bytes) | Of::ExactReduction(bytes) => {
-                let radices = Radices::of(ranks);
-                let $schedules = &[HalvingDoubling::new(rank, radices, bytes, cut.most, $item, cut.slots)];
-                $use
-            }
-            Of::Fcollect(bytes) => {
-                let $schedules = &[RingAllgather::new(ranks, rank, chunks(bytes), cut.slots)];
-                $use
-            }
-            Of::Alltoall(part) => {
-                let $schedules = &[Pairwise::new(ranks, rank, chunks(part), cut.slots)];
-                $use
-            }
-        }
-    }};
-}
-pub(super) use with_schedules;
+use super::choose::Pattern;
+use super::schedule::{
+    Chunks, Cut, HalvingDoubling, Pairwise, Place, Radices, RecvStep, RingAllgather, Schedule, SendStep,
+    Then, TwoTree,
+};
 
 /// The slots and credits of a member, and its transfers to other ranks.
 pub(super) trait Transfers {
@@ -62,62 +31,67 @@ pub(super) trait Transfers {
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place);
 }
 
-/// The progress of a member in one schedule, or in two side by side.
-pub(super) struct Progress<S: Iterator, R: Iterator> {
-    pipelines: [Option<Pipeline<S, R>>; 2],
+/// The progress of a member in one schedule, or in two side by side. The steps are stored, so a started collective can outlive the call
+/// that begins it.
+pub(super) struct Progress {
+    pipelines: Vec<Pipeline>,
+    /// Number of credit counters.
+    pub(super) credits: usize,
 }
 
-impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> {
-    /// The beginning of one schedule, or of two that share `slots` slots. `steps` returns the sends of a schedule, and its receives twice.
-    pub(super) fn new<'s, T>(schedules: &'s [T], slots: usize, steps: impl Fn(&'s T) -> (S, [R; 2])) -> Self {
-        let count = schedules.len();
-        let pipeline = |index| Some(Pipeline::new(steps(schedules.get(index)?), (index, count), slots));
-        Self { pipelines: [pipeline(0), pipeline(1)] }
+impl Progress {
+    /// The beginning for a rank, for data of a pattern in the chunks of `cut`, and items of `item` bytes.
+    pub(super) fn of(
+        pattern: Pattern,
+        (ranks, rank, root): (usize, usize, usize),
+        Cut { most, slots }: Cut,
+        item: usize,
+    ) -> Self {
+        let chunks = |bytes| Chunks::new(bytes, most, 1);
+        match pattern {
+            Pattern::Broadcast(bytes) => {
+                let trees = TwoTree::both(ranks, rank, root, chunks(bytes), slots);
+                Self::new(&trees[..TwoTree::ways(ranks)], slots)
+            }
+            Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) => {
+                Self::new(&[HalvingDoubling::new(rank, Radices::of(ranks), bytes, most, item, slots)], slots)
+            }
+            Pattern::Fcollect(bytes) => {
+                Self::new(&[RingAllgather::new(ranks, rank, chunks(bytes), slots)], slots)
+            }
+            Pattern::Alltoall(part) => Self::new(&[Pairwise::new(ranks, rank, chunks(part), slots)], slots),
+        }
+    }
+
+    fn new(schedules: &[impl Schedule], slots: usize) -> Self {
+        let (count, credits) = (schedules.len(), schedules[0].credits());
+        let pipeline = |(index, schedule)| Pipeline::new(schedule, (index, count), slots / count);
+        Self { pipelines: schedules.iter().enumerate().map(pipeline).collect(), credits }
     }
 
     /// A number that changes with every step.
     pub(super) fn moved(&self) -> usize {
-        self.pipelines.iter().flatten().map(|pipeline| pipeline.sent + pipeline.emptied + pipeline.held).sum()
+        self.pipelines.iter().map(|pipeline| pipeline.sent + pipeline.emptied + pipeline.held).sum()
     }
 
     /// Does all steps that can be done now. Returns whether the schedules are complete.
     pub(super) fn poll(&mut self, transfers: &mut impl Transfers) -> bool {
         loop {
             // Pipelines alternate, so that the root, which sends in both, serves both.
-            let moved = |moved, pipeline: &mut Pipeline<S, R>| {
+            let moved = |moved, pipeline: &mut Pipeline| {
                 pipeline.send(transfers) || pipeline.receive(transfers) || moved
             };
-            if !self.pipelines.iter_mut().flatten().fold(false, moved) {
-                return self.pipelines.iter_mut().flatten().all(Pipeline::is_over);
+            if !self.pipelines.iter_mut().fold(false, moved) {
+                return self.pipelines.iter().all(Pipeline::is_over);
             }
         }
     }
 
     /// The awaited rank: the sender of the next chunk, or else the giver of the next credit.
-    pub(super) fn awaited(&mut self) -> Option<usize> {
-        self.pipelines.iter_mut().flatten().find_map(|pipeline| {
-            let next = pipeline.receives.peek().map(|step| step.from);
-            next.or_else(|| pipeline.sends.peek().map(|step| step.to))
-        })
-    }
-}
-
-/// The progress of schedules whose steps are generated on demand.
-pub(super) fn progress_of(
-    schedules: &[impl Schedule],
-    slots: usize,
-) -> Progress<impl Iterator<Item = SendStep>, impl Iterator<Item = RecvStep>> {
-    Progress::new(schedules, slots, |of| (of.sends(), [of.receives(), of.receives()]))
-}
-
-/// Progress with stored steps, which outlives its schedules.
-pub(super) type Written = Progress<std::vec::IntoIter<SendStep>, std::vec::IntoIter<RecvStep>>;
-
-impl Written {
-    pub(super) fn of(schedules: &[impl Schedule], slots: usize) -> Self {
-        Self::new(schedules, slots, |of| {
-            let (sends, receives): (Vec<_>, Vec<_>) = (of.sends().collect(), of.receives().collect());
-            (sends.into_iter(), [receives.clone().into_iter(), receives.into_iter()])
+    pub(super) fn awaited(&self) -> Option<usize> {
+        self.pipelines.iter().find_map(|pipeline| {
+            let next = pipeline.receives.get(pipeline.emptied + pipeline.held).map(|step| step.from);
+            next.or_else(|| pipeline.sends.get(pipeline.sent).map(|step| step.to))
         })
     }
 }
@@ -126,13 +100,11 @@ impl Written {
 const MOST_TOGETHER: usize = 4;
 
 /// The progress of a member in one schedule.
-struct Pipeline<S: Iterator, R: Iterator> {
-    sends: Peekable<S>,
-    receives: Peekable<R>,
-    /// The receives whose senders are given credits next.
-    ahead: Skip<R>,
+struct Pipeline {
+    sends: Vec<SendStep>,
+    receives: Vec<RecvStep>,
     slots: usize,
-    /// (pipeline index, pipeline count)
+    /// (pipeline index, pipeline count); slots alternate between pipelines.
     turn: (usize, usize),
     sent: usize,
     /// Chunks whose slots have been emptied.
@@ -141,36 +113,35 @@ struct Pipeline<S: Iterator, R: Iterator> {
     held: usize,
 }
 
-impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> {
-    /// The beginning. Slots alternate between pipelines.
-    fn new((sends, [receives, ahead]): (S, [R; 2]), (index, count): (usize, usize), slots: usize) -> Self {
-        let (turn, slots) = ((index, count), slots / count);
-        let (sends, receives) = (sends.peekable(), receives.peekable());
-        // When a slot is emptied, the sender of the next chunk for it gets a credit.
-        Self { sends, receives, ahead: ahead.skip(slots), slots, turn, sent: 0, emptied: 0, held: 0 }
+impl Pipeline {
+    fn new(schedule: &impl Schedule, turn: (usize, usize), slots: usize) -> Self {
+        let (sends, receives) = (schedule.sends().collect(), schedule.receives().collect());
+        Self { sends, receives, slots, turn, sent: 0, emptied: 0, held: 0 }
     }
 
-    fn is_over(&mut self) -> bool {
-        self.sends.peek().is_none() && self.receives.peek().is_none()
+    fn is_over(&self) -> bool {
+        self.sent == self.sends.len() && self.emptied + self.held == self.receives.len()
     }
 
     fn send(&mut self, transfers: &mut impl Transfers) -> bool {
-        let emptied = self.emptied;
+        let Some(step) = self.sends.get(self.sent) else { return false };
         let early = if mutant("credit-early") { self.slots as u64 / 2 } else { 0 };
-        let may = |step: &SendStep| {
-            emptied >= step.after && (step.needs == 0 || transfers.credits(step.credit) + early >= step.needs)
-        };
-        let Some(step) = self.sends.next_if(may) else { return false };
-        transfers.send(&step, self.slot(step.number));
+        let is_free = step.needs == 0 || transfers.credits(step.credit) + early >= step.needs;
+        if self.emptied < step.after || !is_free {
+            return false;
+        }
+        transfers.send(step, self.slot(step.number));
         self.sent += 1;
         true
     }
 
     fn receive(&mut self, transfers: &mut impl Transfers) -> bool {
         let number = self.emptied + self.held;
+        let Some(step) = self.receives.get(number) else { return false };
         // The count of the slot includes this chunk.
-        let has_come = transfers.arrived(self.slot(number)) > (number / self.slots) as u64;
-        let Some(step) = self.receives.next_if(|_| has_come) else { return false };
+        if transfers.arrived(self.slot(number)) <= (number / self.slots) as u64 {
+            return false;
+        }
         match step.then {
             Then::Copy => transfers.copy(self.slot(number), step.into),
             Then::Hold => {
@@ -188,7 +159,8 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         true
     }
 
-    /// Called when a slot has been emptied. Credits for a quarter of the slots are given together.
+    /// Called when a slot has been emptied: gives the sender of the next chunk for that slot a credit. Credits for a quarter of the slots
+    /// are given together.
     fn give(&mut self, transfers: &mut impl Transfers) {
         let quarter = (self.slots / 4).clamp(1, MOST_TOGETHER);
         if !self.emptied.is_multiple_of(quarter) {
@@ -196,11 +168,12 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         }
         let mut senders = [(0, 0, 0); MOST_TOGETHER];
         let mut count = 0;
-        for RecvStep { from, credit, .. } in self.ahead.by_ref().take(quarter) {
-            match senders[..count].iter_mut().find(|sender| (sender.0, sender.1) == (from, credit)) {
+        let next = self.receives.iter().skip(self.emptied - quarter + self.slots).take(quarter);
+        for RecvStep { from, credit, .. } in next {
+            match senders[..count].iter_mut().find(|sender| (sender.0, sender.1) == (*from, *credit)) {
                 Some(sender) => sender.2 += 1,
                 None => {
-                    senders[count] = (from, credit, 1);
+                    senders[count] = (*from, *credit, 1);
                     count += 1;
                 }
             }
@@ -226,9 +199,8 @@ mod tests {
     use shmem_launch::env::CollectiveWay;
 
     use super::*;
-    use crate::collective::choose::Pattern;
     use crate::collective::reduction_order::tests::root as tree_of;
-    use crate::collective::schedule::{Cut, HalvingDoubling, Memory, Radices};
+    use crate::collective::schedule::Memory;
 
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     enum Parcel {
@@ -363,12 +335,11 @@ mod tests {
             let mut nodes: Vec<Node> = (0..self.nodes).map(|number| self.node(number)).collect();
             let cut = Cut { most: self.chunk, slots: self.slots };
             let progress = nodes.iter_mut().map(|node| {
-                with_schedules!(self.pattern, (self.nodes, node.number, self.root), cut, 1, |schedules| {
-                    node.credits.truncate(schedules[0].credits());
-                    Written::of(schedules, self.slots)
-                })
+                let progress = Progress::of(self.pattern, (self.nodes, node.number, self.root), cut, 1);
+                node.credits.truncate(progress.credits);
+                progress
             });
-            let mut progress: Vec<Written> = progress.collect();
+            let mut progress: Vec<Progress> = progress.collect();
             let (mut done, mut under_way) = (BTreeSet::new(), Vec::new());
             let mut poll = |number: usize, nodes: &mut Vec<Node>, under_way: &mut Vec<Parcel>| {
                 if progress[number].poll(&mut nodes[number]) {

@@ -18,7 +18,7 @@ use super::buffer::{RecvBuf, SendBuf, with_room};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_each};
 use super::request::{Held, Started, Task};
-use super::staging::{BarrierRoom, Direct, Ring, Staged, Turn};
+use super::staging::{BarrierRoom, Ring, Staged, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
 const WORD: usize = size_of::<u64>();
@@ -280,10 +280,10 @@ impl Collective<'_> {
         match (way, places) {
             (Way::Windows, _) => self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None),
             (Way::Direct, Some((_, to))) => {
-                let direct = Direct::meet(self, purpose);
+                self.meet(purpose);
                 // Senders write: their data may still be in their cache.
-                direct.ranks().for_each(|other| direct.to(other, to).copy_from(rank * bytes, mine));
-                direct.leave();
+                self.ranks_from_own().for_each(|other| self.copy_on(other, to).copy_from(rank * bytes, mine));
+                self.leave_copies(purpose);
             }
             _ => self.gather_pieces(purpose, way == Way::Rings, mine, Lengths::Equal(bytes), Some(all)),
         }

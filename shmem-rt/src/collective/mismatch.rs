@@ -94,7 +94,7 @@ impl Collective<'_> {
             Stranger::On(node) => team.node_of(rank) == node,
             Stranger::Elsewhere => {
                 let node = team.node_of(rank);
-                node != team.node() && team.leader(node) == team.member(rank)
+                node != team.node && team.leader(node) == team.member(rank)
             }
         };
         let there = (0..team.size()).filter(|rank| is_asked(*rank)).map(|rank| team.member(rank));
@@ -122,14 +122,14 @@ impl Collective<'_> {
     pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
-        let area = &team.system_at(endpoint, endpoint.me()).requests[team.index()][place];
+        let area = &team.system_at(endpoint, endpoint.me()).requests[team.index][place];
         let mut words = area.met[set].iter().map(|word| Mark::heard(word.load(Ordering::Acquire)));
         let Some(round) = words.position(|mark| mark.is_some_and(|mark| mark.is_before(count))) else {
             return;
         };
         let distance = (1 << round) % team.size();
         let other = team.member((team.rank() + team.size() - distance) % team.size());
-        refuse_started(&team.job, (endpoint.me(), other), (team.index(), place), |theirs| {
+        refuse_started(&team.job, (endpoint.me(), other), (team.index, place), |theirs| {
             let here = match purpose.operation.name() {
                 END => RETURNED.to_owned(),
                 _ => self.activity_with_place(purpose, count).to_string(),

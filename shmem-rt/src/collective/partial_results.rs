@@ -188,14 +188,14 @@ impl<'p> PartialResults<'p> {
         }
         let team = collective.team;
         // SAFETY: `prepare` wrote the values; nobody writes there before the next barrier.
-        unsafe { self.values(collective, desk(team), self.count(team.node() + 1, 1)) }
+        unsafe { self.values(collective, desk(team), self.count(team.node + 1, 1)) }
     }
 
     /// The values of the `nodes` nodes before this one.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
         // SAFETY: the values arrived in a round, or the last one joined them there. The next one writes elsewhere.
-        unsafe { self.values(collective, place, self.count(team.node(), nodes)) }
+        unsafe { self.values(collective, place, self.count(team.node, nodes)) }
     }
 
     /// Joins the values of the `later` nodes before node `end` with those of the `earlier` nodes before them, at a place. Returns the
@@ -225,7 +225,7 @@ impl<'p> PartialResults<'p> {
     /// After the barrier of a scan, combines the first `ranks` ranks, the last of which is on this node.
     fn combine_up_to(&self, collective: &Collective<'_>, ranks: usize, into: &mut [u8]) {
         let team = collective.team;
-        let first = self.layout.ranks(team.node()).start;
+        let first = self.layout.ranks(team.node).start;
         let before = 0..first;
         let before = Cover::of(from_ref(&before), team.size());
         let known = before.len();
@@ -250,20 +250,20 @@ impl Payload for PartialResults<'_> {
         }
         let team = collective.team;
         // SAFETY: only the PE acting for the node uses its desk; contributions are elsewhere.
-        let own = unsafe { self.room_at(collective, desk(team), self.count(team.node() + 1, 1)) };
+        let own = unsafe { self.room_at(collective, desk(team), self.count(team.node + 1, 1)) };
         let near = team.neighbours();
         // SAFETY: all members of the node have entered this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
         if self.is_exact {
             return fold(near.len(), Operands::InPlace(&contribution), own, self.op);
         }
-        let ranks = self.layout.ranks(team.node());
+        let ranks = self.layout.ranks(team.node);
         let given = ranks.clone().map(Vertex::rank).enumerate().map(|(k, vertex)| (vertex, k));
         Cover::of(from_ref(&ranks), team.size()).fold(given, &contribution, own, self.op);
     }
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
-        let (team, node) = (collective.team, collective.team.node());
+        let (team, node) = (collective.team, collective.team.node);
         if self.sent(node, round) == 0 {
             return Message::EMPTY;
         }
@@ -282,7 +282,7 @@ impl Payload for PartialResults<'_> {
     }
 
     fn receive(&mut self, collective: &Collective<'_>, round: Round) {
-        let (team, node, nodes) = (collective.team, collective.team.node(), collective.team.node_count());
+        let (team, node, nodes) = (collective.team, collective.team.node, collective.team.node_count());
         if self.is_scan && node < round.distance {
             // The sender would be a higher node.
             return;
@@ -301,7 +301,7 @@ impl Payload for PartialResults<'_> {
     }
 
     fn finish(&mut self, collective: &Collective<'_>) {
-        let (team, node) = (collective.team, collective.team.node());
+        let (team, node) = (collective.team, collective.team.node);
         let (others, result) = (self.layout.nodes() - 1, self.made(team, 0));
         let came = self.others(collective, others);
         if self.is_scan {

@@ -98,7 +98,7 @@ impl Payload for Signature<'_> {
 
 /// The offset of a team's area. All offsets here are from the start of a PE's slot.
 pub(super) fn area(team: &Team) -> usize {
-    offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>()
+    offset_of!(SystemArea, teams) + team.index * size_of::<TeamArea>()
 }
 
 /// The word of a round, on a node's first member.
@@ -136,7 +136,7 @@ pub(super) fn address_on(collective: &Collective<'_>, member: Pe, offset: usize)
 /// The address of an offset on the first member of this node.
 pub(super) fn address(collective: &Collective<'_>, offset: usize) -> *mut u8 {
     let team = collective.team;
-    address_on(collective, team.leader(team.node()), offset)
+    address_on(collective, team.leader(team.node), offset)
 }
 
 /// Whether each node has a single member, which then contributes in the mirror.
@@ -213,7 +213,7 @@ impl<'c> Blocks<'c> {
     pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
         let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
         let blocks = Self { half: (meeting % 2) as usize, ..Self::of(team.layout(), shares, root) };
-        let all = blocks.back(team.node(), team.node_count());
+        let all = blocks.back(team.node, team.node_count());
         assert!(all <= MIRROR_BYTES, "contributions of {all} bytes in a mirror of {MIRROR_BYTES}");
         blocks
     }
@@ -236,7 +236,7 @@ impl<'c> Blocks<'c> {
     /// The offset of a rank's contribution, on the first member of this node.
     pub(super) fn offset(&self, team: &Team, rank: usize) -> usize {
         let (nodes, from) = (team.node_count(), team.node_of(rank));
-        let block = self.back(team.node(), (team.node() + nodes - from) % nodes);
+        let block = self.back(team.node, (team.node + nodes - from) % nodes);
         let within = match &self.shares {
             Shares::Of { .. } => 0,
             Shares::Equal(bytes) => bytes * self.layout.slot(rank, from),
@@ -268,7 +268,7 @@ impl Payload for Blocks<'_> {
             // The only member used the mirror.
             return;
         }
-        for (rank, member) in self.layout.ranks_on(team.node()).zip(team.neighbours()) {
+        for (rank, member) in self.layout.ranks_on(team.node).zip(team.neighbours()) {
             let bytes = self.shares.of(rank);
             if bytes > 0 {
                 let from = address_on(collective, *member, scratch(team, self.half));
@@ -283,7 +283,7 @@ impl Payload for Blocks<'_> {
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
         let team = collective.team;
-        let (node, nodes, mirror) = (team.node(), team.node_count(), mirror(team, self.half));
+        let (node, nodes, mirror) = (team.node, team.node_count(), mirror(team, self.half));
         let to = self.back((node + round.distance) % nodes, round.distance + usize::from(!round.with_own));
         let source = address(collective, mirror + self.start(node, round));
         Message { source, bytes: self.sent(node, round), to: mirror + to }
@@ -316,7 +316,7 @@ impl Portion {
     /// The portions of a team's alltoall, as few as possible.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let layout = team.layout();
-        Self::all_of(layout.nodes(), layout.most(), part)
+        Self::all_of(layout.nodes(), layout.most, part)
     }
 
     /// The alltoall's portions for `nodes` nodes, the largest of which has `most` members.
@@ -385,7 +385,7 @@ impl<'c> Parts<'c> {
         let (part, Portion { nodes: (first, width), slots, bytes: (from, bytes) }) =
             (source.len() / team.size(), self.portion);
         for distance in first..first + width {
-            let there = (team.node() + distance) % team.node_count();
+            let there = (team.node + distance) % team.node_count();
             let ranks = self.layout.ranks_on(there).skip(slots.0).take(slots.1);
             for (receiver, rank) in ranks.enumerate() {
                 let at = self.portion.at(distance, receiver);
@@ -404,16 +404,16 @@ impl<'c> Parts<'c> {
     pub(super) fn read(&self, collective: &Collective<'_>, into: &mut RecvBuf<'_>) {
         let team = collective.team;
         let Portion { nodes: (first, width), slots: (slot, _), bytes: (from, bytes) } = self.portion;
-        let (part, nodes, taken) = (into.len() / team.size(), team.node_count(), self.taken(team.node()));
-        let mine = self.layout.slot(team.rank(), team.node());
+        let (part, nodes, taken) = (into.len() / team.size(), team.node_count(), self.taken(team.node));
+        let mine = self.layout.slot(team.rank(), team.node);
         let Some(which) = mine.checked_sub(slot).filter(|which| *which < taken) else { return };
         for distance in first..first + width {
-            let there = (team.node() + nodes - distance) % nodes;
+            let there = (team.node + nodes - distance) % nodes;
             for (sender, rank) in self.layout.ranks_on(there).enumerate() {
                 let place = match distance {
                     0 => address_on(collective, team.member(rank), scratch(team, self.half) + which * bytes),
                     _ => {
-                        let at = self.offset(team.node(), distance) + (sender * taken + which) * bytes;
+                        let at = self.offset(team.node, distance) + (sender * taken + which) * bytes;
                         address(collective, mirror(team, self.half) + at)
                     }
                 };
@@ -444,7 +444,7 @@ impl Payload for Parts<'_> {
 
     fn straight(&self, collective: &Collective<'_>, distance: usize) -> Message {
         let team = collective.team;
-        let there = (team.node() + distance) % team.node_count();
+        let there = (team.node + distance) % team.node_count();
         let (taken, (from, bytes)) = (self.taken(there), self.portion.bytes);
         if taken == 0 || bytes == 0 {
             return Message::EMPTY;

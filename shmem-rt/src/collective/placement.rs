@@ -18,7 +18,6 @@
 //!   it has sent only by a value that was made of it (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
-use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::Far;
@@ -35,10 +34,10 @@ use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
-use super::engine::{Transfers, progress_of, with_schedules};
+use super::engine::{Progress, Transfers};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, PARTIALS, fold};
-use super::schedule::{Cut, Memory, Place, Radices, Schedule, SendStep};
+use super::schedule::{Cut, Memory, Place, Radices, SendStep};
 use crate::group::{Collective, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
@@ -55,7 +54,7 @@ pub(super) const fn fits_a_tile(size: usize) -> bool {
 }
 
 impl Collective<'_> {
-    /// Moves data of a pattern through windows, or directly into objects. `source` is empty if `result` is sent.
+    /// Opens the windows, and moves data of a pattern through them, or directly into objects. `source` is empty if `result` is sent.
     pub(super) fn pipelined(
         &self,
         purpose: &Purpose<'_>,
@@ -64,7 +63,8 @@ impl Collective<'_> {
         result: RecvBuf<'_>,
         op: Option<&dyn ReduceOp>,
     ) {
-        let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, ReduceOp::size));
+        let Self { team, endpoint, .. } = *self;
+        let (ranks, rank, item) = (team.size(), team.rank(), op.map_or(1, ReduceOp::size));
         let cut = pattern.cut(ranks, result.object().is_some());
         // The own part, which is copied: (range in the source, offset in the result).
         let own = match pattern {
@@ -72,21 +72,7 @@ impl Collective<'_> {
             Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),
             _ => None,
         };
-        with_schedules!(pattern, (ranks, rank, root), cut, item, |schedules| {
-            self.carry_out(purpose, (schedules, cut), (source, own), result, op);
-        });
-    }
-
-    /// Opens the windows, and carries out schedules side by side.
-    fn carry_out(
-        &self,
-        purpose: &Purpose<'_>,
-        (schedules, cut): (&[impl Schedule], Cut),
-        (source, own): (SendBuf<'_>, Option<(Range<usize>, usize)>),
-        result: RecvBuf<'_>,
-        op: Option<&dyn ReduceOp>,
-    ) {
-        let Self { team, endpoint, .. } = *self;
+        let mut progress = Progress::of(pattern, (ranks, rank, root), cut, item);
         // The runtime's own channel: operations of the program are not waited for here.
         let far = team.job.network.own.as_ref();
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
@@ -94,7 +80,7 @@ impl Collective<'_> {
         // aligned, for nothing else, as long as the team has a handle; they agreed on that word for word (`take_windows`). A window
         // is atomics.
         let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
-        window.clear(schedules[0].credits());
+        window.clear(progress.credits);
         let count = self.next_meeting();
         if !mutant("stream-unopened") {
             self.meet(purpose);
@@ -109,9 +95,8 @@ impl Collective<'_> {
             }
         };
         under_way(quiet, || {
-            let mut progress = progress_of(schedules, cut.slots);
             let mut carrier = Carrier {
-                reach: Reach { job: &team.job, members: team.members(), rank: team.rank() },
+                reach: Reach { job: &team.job, members: &team.members, rank },
                 slots: Slots::of_window(team, cut),
                 source,
                 result,
@@ -135,7 +120,7 @@ impl Collective<'_> {
                     endpoint,
                     got_on,
                     |timeout, done| bell.sleep(timeout, done),
-                    || purpose.activity(team.index(), count),
+                    || purpose.activity(team.index, count),
                 );
             }
         });

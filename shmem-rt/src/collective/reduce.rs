@@ -6,6 +6,7 @@
 //! doubling](super::schedule::HalvingDoubling). Scans go by meetings.
 
 use core::any::type_name;
+use core::ops::{BitAnd, BitOr, BitXor};
 
 use bytemuck::Pod;
 use shmem_core::context::{Contribution, Initiator};
@@ -21,10 +22,10 @@ use super::choose::{Pattern, TeamShape};
 use super::partial_results::most_bytes;
 use super::payload::{GRAIN, room_of_each};
 use super::placement::fits_a_tile;
-use super::reduce_op::{BitNumber, BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
+use super::reduce_op::{BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
 use super::reduction_order::{self, fold};
 use super::request::{Started, Task};
-use super::staging::{BarrierRoom, Direct, Ring};
+use super::staging::{BarrierRoom, Ring};
 use crate::group::{Collective, Purpose, Team};
 
 /// The ranks whose items a member combines.
@@ -126,9 +127,9 @@ reductions! {
     prod Prod, start_prod StartProd, (Operands: Reducible::Number) multiplied false, "product", "; integers wrap";
     min Min, start_min StartMin, (Operands: Reducible::Number) lesser true, "minimum", "";
     max Max, start_max StartMax, (Operands: Reducible::Number) greater true, "maximum", "";
-    and And, start_and StartAnd, (BitOperands: BitReducible::Bits) anded true, "bitwise and", "";
-    or Or, start_or StartOr, (BitOperands: BitReducible::Bits) ored true, "bitwise or", "";
-    xor Xor, start_xor StartXor, (BitOperands: BitReducible::Bits) xored true, "bitwise exclusive or", "";
+    and And, start_and StartAnd, (BitOperands: BitReducible::Bits) bitand true, "bitwise and", "";
+    or Or, start_or StartOr, (BitOperands: BitReducible::Bits) bitor true, "bitwise or", "";
+    xor Xor, start_xor StartXor, (BitOperands: BitReducible::Bits) bitxor true, "bitwise exclusive or", "";
 }
 
 macro_rules! scans {
@@ -206,7 +207,9 @@ impl Team {
     {
         let word = fingerprint_of_words([type_of(&op), size_of::<X::Item>() as u64]);
         self.reduced::<X, R, X::Item>(token, Family::Reduce, data, word, |collective, purpose, data| {
-            collective.reduce(purpose, Combined::All, None, data, &collective.guarded(purpose, &op));
+            collective.with_operation(purpose, &op, |op| {
+                collective.reduce(purpose, Combined::All, None, data, op);
+            });
         })
     }
 
@@ -241,7 +244,7 @@ impl Team {
         argument.changed(data, (true, true), |items, data| {
             let bytes = data.len();
             // Items without bytes are compared by their number.
-            let amount = if argument.size() == 0 { items } else { bytes } as u64;
+            let amount = if argument.size == 0 { items } else { bytes } as u64;
             let subject = || argument.name_or(|| show::<N>(bytes, items));
             argument.run(family, [amount, word], &subject, bytes, |collective, purpose| {
                 reduce(collective, purpose, data);
@@ -478,7 +481,7 @@ impl Collective<'_> {
     /// that slice.
     fn reduce_directly(&self, purpose: &Purpose<'_>, (from, to): (Extent, Extent), op: &dyn ReduceOp) {
         let (members, rank, size) = (self.team.size(), self.team.rank(), op.size());
-        let direct = Direct::meet(self, purpose);
+        self.meet(purpose);
         let mut room = [0; OPERANDS];
         let (operands, tile) = room.split_at_mut(members * room_of_operand(members));
         let tile = &mut tile[..room_of_operand(members) / size * size];
@@ -490,14 +493,14 @@ impl Collective<'_> {
             let bytes = tile.len().min(slice.end - at);
             let tile = &mut tile[..bytes];
             for (of, operand) in operands.chunks_exact_mut(room_of_operand(members)).enumerate() {
-                direct.of(of, from).read(at, &mut operand[..bytes]);
+                self.copy_on(of, from).source().read(at, &mut operand[..bytes]);
             }
             let operand = |of: usize| &operands[of * room_of_operand(members)..][..bytes];
             fold(members, reduction_order::Operands::InPlace(&operand), tile, op);
             op.settle(tile);
-            direct.ranks().for_each(|rank| direct.to(rank, to).write(at, tile));
+            self.ranks_from_own().for_each(|rank| self.copy_on(rank, to).write(at, tile));
         }
-        direct.leave();
+        self.leave_copies(purpose);
     }
 
     /// Reduces between nodes: by partial results in the messages of barriers or, where these do not fit, by gathering all operands. The

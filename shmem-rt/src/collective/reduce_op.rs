@@ -2,13 +2,15 @@
 //! one engine serves every type and operation, of Rust and of C.
 
 use core::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use core::ops::{BitAnd, BitOr, BitXor};
+use std::panic::Location;
 
 use bytemuck::Pod;
 use shmem_core::context::{Both, Contribution, Truth};
 use shmem_core::planted_fault::mutant;
 use shmem_core::symmetric_data::PlainData;
 
+use crate::caller::at;
 use crate::group::{Collective, Purpose};
 
 /// Data that can be reduced: a number, or an array of such data, element by element.
@@ -98,15 +100,9 @@ pub trait Number: Reducible<Number = Self> {
 }
 
 /// A number whose bits can be combined: an integer, or the [`Truth`] of a `bool`.
-pub trait BitNumber: BitReducible<Bits = Self> {
-    /// Bitwise and.
-    fn anded(self, other: Self) -> Self;
-
-    /// Bitwise or.
-    fn ored(self, other: Self) -> Self;
-
-    /// Bitwise exclusive or.
-    fn xored(self, other: Self) -> Self;
+pub trait BitNumber:
+    BitReducible<Bits = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+{
 }
 
 mod sealed {
@@ -133,19 +129,7 @@ impl BitReducible for Truth {
     type Bits = Self;
 }
 
-impl BitNumber for Truth {
-    fn anded(self, other: Self) -> Self {
-        self.and(other)
-    }
-
-    fn ored(self, other: Self) -> Self {
-        self.or(other)
-    }
-
-    fn xored(self, other: Self) -> Self {
-        self.xor(other)
-    }
-}
+impl BitNumber for Truth {}
 
 impl<A: sealed::Sealed, B: sealed::Sealed> sealed::Sealed for Both<A, B> {}
 
@@ -213,22 +197,7 @@ macro_rules! integers {
             }
         }
 
-        impl BitNumber for $t {
-            #[inline(always)]
-            fn anded(self, other: Self) -> Self {
-                self & other
-            }
-
-            #[inline(always)]
-            fn ored(self, other: Self) -> Self {
-                self | other
-            }
-
-            #[inline(always)]
-            fn xored(self, other: Self) -> Self {
-                self ^ other
-            }
-        }
+        impl BitNumber for $t {}
     )*};
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
@@ -356,56 +325,37 @@ pub(super) fn require_same(into: &[u8], operands: &[u8]) {
     assert!(into.len() == operands.len(), "a tile of {} bytes, and one of {}", into.len(), operands.len());
 }
 
-/// An operation of the program. A panic inside it ends the job: the other PEs are in the same collective.
-pub(super) struct Guarded<'g, O> {
-    pub(super) op: O,
-    pub(super) collective: &'g Collective<'g>,
-    pub(super) purpose: &'g Purpose<'g>,
-}
-
-impl<O: ReduceOp> ReduceOp for Guarded<'_, O> {
-    fn size(&self) -> usize {
-        self.op.size()
-    }
-
-    fn is_exact(&self) -> bool {
-        self.op.is_exact()
-    }
-
-    fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]) {
-        let combine = AssertUnwindSafe(|| self.op.combine(into, left, right));
-        if let Err(payload) = catch_unwind(combine) {
-            // The drop may panic again.
-            core::mem::forget(payload);
-            self.refuse();
-        }
+impl Collective<'_> {
+    /// Runs a reduction by an operation of the program. A panic inside the operation ends the job, because the other PEs are in the
+    /// same collective.
+    pub(super) fn with_operation<I: Pod>(
+        &self,
+        purpose: &Purpose<'_>,
+        op: impl Fn(I, I) -> I,
+        reduce: impl FnOnce(&dyn ReduceOp),
+    ) {
+        let unwinding = Unwinding { collective: self, purpose };
+        reduce(&Typed::new(op, |item| item, false));
+        core::mem::forget(unwinding);
     }
 }
 
-impl<O> Guarded<'_, O> {
-    #[cold]
-    fn refuse(&self) -> ! {
+/// Ends the job when a panic drops it.
+struct Unwinding<'p> {
+    collective: &'p Collective<'p>,
+    purpose: &'p Purpose<'p>,
+}
+
+impl Drop for Unwinding<'_> {
+    fn drop(&mut self) {
         let Purpose { operation, subject, location, .. } = self.purpose;
-        let location = location.unwrap_or(const { Location::caller() });
         let said = format!(
-            "a panic inside the operation of `{}({})` at {}:{} ends the job: other PEs are in the same collective",
+            "a panic inside the operation of `{}({})` at {} ends the job: other PEs are in the same collective",
             operation.name(),
             subject(),
-            location.file(),
-            location.line()
+            at(location.unwrap_or(const { Location::caller() }))
         );
         self.collective.team.job.abort(101, &said)
-    }
-}
-
-impl Collective<'_> {
-    /// The program's operation: a panic inside it ends the job.
-    pub(super) fn guarded<'g, I: Pod>(
-        &'g self,
-        purpose: &'g Purpose<'g>,
-        op: impl Fn(I, I) -> I,
-    ) -> impl ReduceOp {
-        Guarded { op: Typed::new(op, |item| item, false), collective: self, purpose }
     }
 }
 

@@ -40,11 +40,11 @@ use shmem_launch::say::say;
 use super::argument::Argument;
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
-use super::engine::{Written, with_schedules};
+use super::engine::Progress;
 use super::mismatch::{Mark, in_words, place_of, refuse_started};
 use super::placement::{Carrier, Reach, Slots, request_area};
 use super::reduce_op::ReduceOp;
-use super::schedule::{Cut, Schedule};
+use super::schedule::Cut;
 use crate::group::{END, Operation, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
@@ -54,25 +54,23 @@ use crate::state::uses::RequestClaim;
 const LEAST: usize = 2 << 10;
 
 impl Team {
-    /// The schedule of a started collective and its number of credit counters, for items of `item` bytes. None if no data move. Chunks are
-    /// short enough that several are under way.
-    pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<(Written, usize)> {
+    /// The steps of a started collective, for items of `item` bytes. None if no data move. Chunks are short enough that several are under
+    /// way.
+    pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<Progress> {
         let members = self.size();
         if members == 1 || pattern.bytes() == 0 {
             return None;
         }
-        let longest = Slots::of_request(self.index(), 0).bytes;
+        let longest = Slots::of_request(self.index, 0).bytes;
         let most = (pattern.stream(members) / 8).next_power_of_two().clamp(LEAST, longest);
         let cut = Cut { most, slots: MOST_SLOTS };
-        with_schedules!(pattern, (members, self.rank(), root), cut, item, |schedules| {
-            Some((Written::of(schedules, MOST_SLOTS), schedules[0].credits()))
-        })
+        Some(Progress::of(pattern, (members, self.rank(), root), cut, item))
     }
 
     /// Waits until all started collectives of the team are complete.
     pub(crate) fn land(&self, endpoint: &Endpoint) {
         let activity = Activity { operation: Text::head("destroy"), ..Activity::NONE };
-        wait_until(endpoint, || self.uses().has_landed(), || activity);
+        wait_until(endpoint, || self.uses.has_landed(), || activity);
     }
 }
 
@@ -90,14 +88,14 @@ impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
         let (words, compared) = self.compared(words);
         let operation = operation.into();
         let purpose = self.purpose(operation, &words[..compared], subject);
-        let meeting = Meeting { team: team.index(), members: team.neighbours(), count: team.started() + 1 };
+        let meeting = Meeting { team: team.index, members: team.neighbours(), count: team.started() + 1 };
         let call = Call { bytes, ..Call::new(operation.family(), location).meets(meeting) };
         endpoint.tell(call, || {
             let collective = team.enter(endpoint, Some(location));
             let ((place, _), meetings) = (place_of(team.started() + 1), collective.next_meeting() - 1);
-            if !team.uses().is_free(place) {
-                let activity = purpose.activity(team.index(), meetings);
-                wait_until(endpoint, || team.uses().is_free(place), || activity);
+            if !team.uses.is_free(place) {
+                let activity = purpose.activity(team.index, meetings);
+                wait_until(endpoint, || team.uses.is_free(place), || activity);
             }
             let request =
                 StartedRequest::start(team, endpoint, &purpose, (collective.start(), meetings), task);
@@ -276,8 +274,8 @@ impl Held {
 
 /// The part of a request after its barrier.
 pub(super) struct Task {
-    /// Progress and number of credit counters; None if no data move.
-    pub(super) schedule: Option<(Written, usize)>,
+    /// None if no data move.
+    pub(super) progress: Option<Progress>,
     /// Data that are sent, besides the result.
     pub(super) source: Held,
     pub(super) result: Held,
@@ -286,8 +284,8 @@ pub(super) struct Task {
 
 impl Task {
     /// A task without a separate source and without an operation.
-    pub(super) fn of(schedule: Option<(Written, usize)>, result: Vec<u8>) -> Self {
-        Self { schedule, source: Held::new(Vec::new()), result: Held::new(result), op: None }
+    pub(super) fn of(progress: Option<Progress>, result: Vec<u8>) -> Self {
+        Self { progress, source: Held::new(Vec::new()), result: Held::new(result), op: None }
     }
 }
 
@@ -310,7 +308,7 @@ struct RequestState {
     round: usize,
     /// Whether the mark of this round was sent.
     has_told: bool,
-    progress: Option<Written>,
+    progress: Option<Progress>,
     source: Held,
     op: Option<Box<dyn ReduceOp + Send>>,
     /// Dropped with the state.
@@ -327,15 +325,15 @@ impl StartedRequest {
         task: Task,
     ) -> Arc<Self> {
         let (place, mark) = (place_of(number), Mark::new(purpose, number, meetings));
-        let activity = purpose.activity(team.index(), meetings);
-        let Task { schedule, source, result, op } = task;
-        let (progress, credits) = schedule.unzip();
-        let claim = team.uses().claim_request(place.0);
+        let activity = purpose.activity(team.index, meetings);
+        let Task { progress, source, result, op } = task;
+        let credits = progress.as_ref().map_or(0, |progress| progress.credits);
+        let claim = team.uses.claim_request(place.0);
         let state = RequestState {
             job: Arc::clone(&team.job),
-            members: Arc::clone(team.members()),
+            members: Arc::clone(&team.members),
             rank: team.rank(),
-            team: team.index(),
+            team: team.index,
             place,
             mark,
             round: 0,
@@ -345,8 +343,8 @@ impl StartedRequest {
             op,
             _claim: claim,
         };
-        let mine = &team.system_at(endpoint, endpoint.me()).requests[team.index()][place.0];
-        mine.begin(place.1, credits.unwrap_or_default());
+        let mine = &team.system_at(endpoint, endpoint.me()).requests[team.index][place.0];
+        mine.begin(place.1, credits);
         mine.record.describe(&activity);
         let (state, is_complete) = (Mutex::new(Some(state)), AtomicBool::new(false));
         let request = Arc::new(Self { activity, state, is_complete, result });
@@ -371,8 +369,8 @@ impl StartedRequest {
     pub(super) fn activity(&self) -> Activity {
         let mut activity = self.activity;
         let state = self.state.try_lock();
-        let awaited = state.and_then(|mut state| {
-            let state = state.as_mut()?;
+        let awaited = state.and_then(|state| {
+            let state = state.as_ref()?;
             let rank = state.awaited()?;
             Some(state.members.member(rank).number())
         });
@@ -479,10 +477,10 @@ impl RequestState {
         moved
     }
 
-    fn awaited(&mut self) -> Option<usize> {
+    fn awaited(&self) -> Option<usize> {
         match self.has_met() {
             false => Some(self.before(1 << self.round)),
-            true => self.progress.as_mut()?.awaited(),
+            true => self.progress.as_ref()?.awaited(),
         }
     }
 

@@ -52,7 +52,7 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
         let mut fit = Ok(());
         let result = argument.changed(mine, (false, true), |items, mine| {
-            let words = [root.word(), items as u64, argument.size() as u64];
+            let words = [root.word(), items as u64, argument.size as u64];
             let subject = || format!("{} from PE {}", argument.show(items), root.pe);
             let scatter = |all: SendBuf<'_>, mine: RecvBuf<'_>| {
                 argument.run(Family::ScatterFrom, words, &subject, all.len(), |collective, purpose| {
@@ -108,10 +108,12 @@ impl Team {
         let result = argument.changed(mine, (false, true), |items, mine| {
             fit = source.given(all, argument.place, |all_items, all| {
                 is_parts(self, all_items, items)?;
-                let words = [items as u64, argument.size() as u64, type_of(&op), source.offset()];
+                let words = [items as u64, argument.size as u64, type_of(&op), source.offset()];
                 let subject = || argument.show(items);
                 argument.run(Family::ReduceScatter, words, &subject, all.len(), |collective, purpose| {
-                    collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
+                    collective.with_operation(purpose, &op, |op| {
+                        collective.reduce_scatter(purpose, all, mine, op);
+                    });
                 });
                 Ok(())
             });

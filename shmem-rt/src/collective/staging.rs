@@ -24,7 +24,7 @@ use shmem_core::system_area::{
 };
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::buffer::{RecvBuf, SendBuf};
+use super::buffer::RecvBuf;
 use super::choose::Pattern;
 use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
@@ -46,7 +46,7 @@ impl<'c> BarrierRoom<'c> {
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
         let (team, meeting) = (collective.team, collective.next_meeting());
         let half = (meeting % 2) as usize;
-        let (offset, room) = if team.meeting() == Meeting::Lines && bytes <= LINE_BYTES {
+        let (offset, room) = if team.meeting == Meeting::Lines && bytes <= LINE_BYTES {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
             (lines + MeetingLines::room(meeting), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
@@ -84,7 +84,7 @@ impl<'c> BarrierRoom<'c> {
         let team = self.collective.team;
         let (pe, offset, end) = match &self.blocks {
             None => (team.member(rank), self.offset, self.offset + self.room),
-            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
+            Some(blocks) => (team.leader(team.node), blocks.offset(team, rank), blocks.end(team)),
         };
         assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
         let from = address_on(self.collective, pe, offset + at);
@@ -308,13 +308,13 @@ impl<'c> Ring<'c> {
         collective.wait_until(
             done,
             |timeout, done| bell.sleep(timeout, done),
-            || purpose.activity(team.index(), collective.began()),
+            || purpose.activity(team.index, collective.began),
         );
     }
 
     fn words(&self, pe: Pe) -> &'c RingWords {
         let Collective { team, endpoint, .. } = *self.collective;
-        &team.system_at(endpoint, pe).teams[team.index()].ring
+        &team.system_at(endpoint, pe).teams[team.index].ring
     }
 
     /// The offset of a chunk from the start of its owner's slot in the arena.
@@ -359,49 +359,34 @@ impl RingSlot<'_> {
     }
 }
 
-/// A collective on symmetric objects of one node, which members read and write in place. The opening barrier compares the objects. A
-/// member leaves when no other one reads its copy. [`buffer`](super::buffer) has the argument for soundness.
-pub(super) struct Direct<'c> {
-    collective: &'c Collective<'c>,
-    purpose: &'c Purpose<'c>,
-}
-
-impl<'c> Direct<'c> {
-    /// A barrier. Members' earlier writes to the objects are visible to all.
-    pub(super) fn meet(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
-        collective.meet(purpose);
-        Self { collective, purpose }
-    }
-
-    pub(super) fn of(&self, rank: usize, place: Extent) -> SendBuf<'c> {
-        let Collective { team, endpoint, .. } = *self.collective;
-        RecvBuf::on(endpoint, team.member(rank), place).into()
-    }
-
-    pub(super) fn to(&self, rank: usize, place: Extent) -> RecvBuf<'c> {
-        let Collective { team, endpoint, .. } = *self.collective;
-        RecvBuf::on(endpoint, team.member(rank), place)
+// Collectives on symmetric objects of one node, which members read and write in place. The opening barrier compares the objects, and makes
+// members' earlier writes to them visible to all. A member leaves when no other one reads its copy. The head of `user_buffer` argues why
+// that is sound.
+impl Collective<'_> {
+    /// A rank's copy of an object.
+    pub(super) fn copy_on(&self, rank: usize, place: Extent) -> RecvBuf<'_> {
+        RecvBuf::on(self.endpoint, self.team.member(rank), place)
     }
 
     /// All ranks, from the own one on, so that members access different ones.
-    pub(super) fn ranks(&self) -> impl Iterator<Item = usize> + use<> {
-        let (members, rank) = (self.collective.team.size(), self.collective.team.rank());
+    pub(super) fn ranks_from_own(&self) -> impl Iterator<Item = usize> + use<> {
+        let (members, rank) = (self.team.size(), self.team.rank());
         (rank..members).chain(0..rank)
     }
 
     /// Ends a collective in which others read one member's copy: that member waits for the readers.
-    pub(super) fn leave_source(&self, rank: usize) {
-        let mut ring = Ring::new(self.collective, self.purpose);
+    pub(super) fn leave_source(&self, purpose: &Purpose<'_>, rank: usize) {
+        let mut ring = Ring::new(self, purpose);
         ring.take(0);
-        if rank == self.collective.team.rank() && !mutant("direct-without-leave") {
+        if rank == self.team.rank() && !mutant("direct-without-leave") {
             ring.until_taken(0);
         }
     }
 
     /// Ends a collective in which all members access each other's copies.
-    pub(super) fn leave(&self) {
+    pub(super) fn leave_copies(&self, purpose: &Purpose<'_>) {
         if !mutant("direct-without-leave") {
-            self.collective.meet(self.purpose);
+            self.meet(purpose);
         }
     }
 }
@@ -436,7 +421,7 @@ impl Collective<'_> {
                 "what comes to a team in chunks".to_owned(),
             );
         }
-        team.keep_window(range);
+        team.uses.keep_window(range);
     }
 
     /// Takes the first place free on all members; None if there is none. All members have stated the purpose.

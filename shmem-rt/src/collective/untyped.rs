@@ -40,19 +40,6 @@ pub struct Fold {
     pub name: &'static str,
 }
 
-/// Items of a strided exchange.
-#[derive(Clone, Copy, Debug)]
-pub struct Strides {
-    /// Items for each member.
-    pub items: usize,
-    /// Bytes of an item.
-    pub size: usize,
-    /// Stride of the source, in items.
-    pub from: usize,
-    /// Stride of the destination, in items.
-    pub to: usize,
-}
-
 /// Copies `from` of rank `root` to `to` of every member; to the root's own `to` only if `keeps`.
 ///
 /// # Safety
@@ -148,7 +135,8 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// As [`alltoall`], of items at strides. Bytes in between are neither read nor written.
+/// As [`alltoall`], of `items` items of `size` bytes for each member, at a stride of the source and one of the destination, in items. Bytes
+/// in between are neither read nor written.
 ///
 /// # Safety
 ///
@@ -158,7 +146,8 @@ pub unsafe fn alltoalls(
     team: &Team,
     token: &(impl Initiator + ?Sized),
     places: Places,
-    Strides { items, size, from, to }: Strides,
+    (items, size): (usize, usize),
+    (from, to): (usize, usize),
 ) {
     let words = [items, size, from, to, places.to.offset].map(|number| number as u64);
     let show = || format!("{} of {size} bytes", counted(items, "item"));

@@ -50,7 +50,7 @@ impl<L: ThreadLevel> World<L> {
             let team = self.team();
             let wants = |said: &Vec<u8>| said.as_slice().try_into().map_or(1, u64::from_le_bytes) as usize;
             let on_node = |pe: &&shmem_core::pe::Pe| team.neighbours().contains(pe);
-            let on_node: Vec<_> = team.members().iter().zip(&all).filter(|(pe, _)| on_node(pe)).collect();
+            let on_node: Vec<_> = team.members.iter().zip(&all).filter(|(pe, _)| on_node(pe)).collect();
             let wanted: Vec<_> = on_node.iter().map(|(_, said)| wants(said)).collect();
             let me = on_node.iter().position(|(pe, _)| **pe == self.me()).unwrap_or_default();
             by_need(limit, &wanted)[me]

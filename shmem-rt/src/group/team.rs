@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::mem::offset_of;
-use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -65,21 +64,21 @@ impl Meeting {
 /// a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
-    index: usize,
+    pub(crate) index: usize,
     /// Shared with grids, contexts and objects.
-    members: Arc<Members>,
+    pub(crate) members: Arc<Members>,
     rank: usize,
     /// This PE's node number.
-    node: usize,
+    pub(crate) node: usize,
     /// The node's members.
     neighbours: Vec<Pe>,
-    meeting: Meeting,
+    pub(crate) meeting: Meeting,
     /// Barriers so far.
     count: AtomicU64,
     /// Non-blocking collectives started so far.
     started: AtomicU64,
     layout: OnceLock<Layout>,
-    uses: Arc<Uses>,
+    pub(crate) uses: Arc<Uses>,
 }
 
 /// The offset of the world's window from the start of a slot.
@@ -97,7 +96,7 @@ impl Team {
             Self::new(Arc::clone(job), endpoint, index, uses)
         };
         let world = team(WORLD, Arc::clone(all));
-        world.keep_window(Some(WINDOW..WINDOW + size_of::<Window>()));
+        world.uses.keep_window(Some(WINDOW..WINDOW + size_of::<Window>()));
         (world, team(NODE, Arc::new(near)))
     }
 
@@ -195,24 +194,8 @@ impl Team {
         Ok(self.uses.claim_context()?)
     }
 
-    pub(crate) fn index(&self) -> usize {
-        self.index
-    }
-
-    pub(crate) fn members(&self) -> &Arc<Members> {
-        &self.members
-    }
-
-    pub(crate) fn uses(&self) -> &Arc<Uses> {
-        &self.uses
-    }
-
     pub(crate) fn node_count(&self) -> usize {
         self.members.node_count()
-    }
-
-    pub(crate) fn node(&self) -> usize {
-        self.node
     }
 
     pub(crate) fn node_of(&self, rank: usize) -> usize {
@@ -237,21 +220,12 @@ impl Team {
         self.uses.window().map(Option::is_some)
     }
 
-    /// Records the windows' range; None without room.
-    pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
-        self.uses.keep_window(range);
-    }
-
     pub(crate) fn window(&self) -> usize {
         self.uses.window().and_then(Option::as_ref).map_or(WINDOW, |range| range.start)
     }
 
     pub(crate) fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn meeting(&self) -> Meeting {
-        self.meeting
     }
 
     /// The words of this team on its node: those of the node's first member.
@@ -277,8 +251,12 @@ impl Team {
         endpoint: &'c Endpoint,
         location: Option<&'static Location<'static>>,
     ) -> Collective<'c> {
-        assert!(endpoint.me() == self.members.member(self.rank), "this is a team of another PE");
         let here = location.unwrap_or(const { Location::caller() });
+        assert!(
+            endpoint.me() == self.members.member(self.rank),
+            "this is a team of another PE: the call at {} needs the handle that its own PE has made",
+            at(here)
+        );
         endpoint.require_open(here);
         if let Err((there, is_this)) = self.uses.enter(here) {
             refuse_second(endpoint.me(), here, there, is_this);
@@ -343,7 +321,7 @@ pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
     pub(crate) endpoint: &'c Endpoint,
     /// The first barrier's number.
-    began: u64,
+    pub(crate) began: u64,
     /// Bytes that this PE contributes.
     bytes: usize,
     /// The notification of the observer, if there is one.
@@ -372,7 +350,7 @@ impl Collective<'_> {
     }
 
     fn call(&self, observed: &Observed) -> Call<'_> {
-        let meeting = Met { team: self.team.index(), members: &self.team.neighbours, count: observed.count };
+        let meeting = Met { team: self.team.index, members: &self.team.neighbours, count: observed.count };
         Call {
             endpoint: self.endpoint.number(),
             bytes: self.bytes,
@@ -428,10 +406,6 @@ impl Collective<'_> {
     pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let _ = self.activity(purpose, count);
         self.activity(purpose, count)
-    }
-
-    pub(crate) fn began(&self) -> u64 {
-        self.began
     }
 
     pub(crate) fn next_meeting(&self) -> u64 {

@@ -9,7 +9,8 @@ pub(crate) struct Layout {
     before: Box<[u32]>,
     /// Ranks sorted by node; None if they already are.
     order: Option<Box<[u32]>>,
-    most: usize,
+    /// Members of the largest node.
+    pub(crate) most: usize,
     /// The largest power of two that divides the first rank of every node, if ranks follow each other node by node.
     unit: usize,
 }
@@ -36,10 +37,6 @@ impl Layout {
 
     pub(crate) fn members_of_all(&self) -> usize {
         self.before[self.nodes()] as usize
-    }
-
-    pub(crate) fn most(&self) -> usize {
-        self.most
     }
 
     pub(crate) fn members(&self, node: usize) -> usize {
@@ -145,7 +142,7 @@ mod tests {
             let (nodes, ranks) = (sizes.len(), of.len());
             let layout = Layout::new(nodes, ranks, |rank| of[rank]);
             prop_assert_eq!(layout.is_in_order(), of.is_sorted());
-            prop_assert_eq!(layout.most(), *sizes.iter().max().unwrap());
+            prop_assert_eq!(layout.most, *sizes.iter().max().unwrap());
             for rank in 0..ranks {
                 let lower = of[..rank].iter().filter(|node| **node == of[rank]).count();
                 prop_assert_eq!(layout.slot(rank, of[rank]), lower);

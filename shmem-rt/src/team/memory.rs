@@ -67,20 +67,20 @@ impl Team {
         let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
         let name = format!("{len} x {kind}, allocated by a team at {}", at(location));
         self.job.teams.room.lock().name(offset, bytes, name);
-        let id = self.uses().insert_object(range);
+        let id = self.uses.insert_object(range);
         // SAFETY: `offset` starts a block of `len` items in this PE's slot: on a multiple of `align` from its start,
         // which is a multiple of `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the
         // block was free. Transfers of other PEs to an earlier object there were complete before those PEs
         // agreed with this PE to free it (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
-        let released = std::sync::Arc::clone(&self.uses().released);
+        let released = std::sync::Arc::clone(&self.uses.released);
         // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`); if item types differ, any bytes
         // are a value of each. All members have taken the same range (`place`: all proposals of one step were equal) and the same number
         // (every member numbers the team's objects in the order of its agreed calls). All have initialised their copies (`again`). The
         // box is given to members only, and names members only (`TeamBox::on`).
         let object = unsafe { SymBox::__new(id, SYSTEM, offset, len, released) };
-        Ok(TeamBox::new(object, std::sync::Arc::clone(self.uses()), endpoint.me()))
+        Ok(TeamBox::new(object, std::sync::Arc::clone(&self.uses), endpoint.me()))
     }
 }
 
@@ -88,11 +88,11 @@ impl Agreed<'_> {
     /// Frees the objects that all members have dropped.
     fn reclaim_objects(&self) {
         let team = self.collective.team;
-        let mut gone = team.uses().dropped_objects();
+        let mut gone = team.uses.dropped_objects();
         // After the list is read: another thread may have written to an object just before it dropped it.
         team.job.quiet_all();
         self.reduce(bytemuck::cast_slice_mut(&mut gone), |a: u64, b| a & b);
-        let ranges = team.uses().take_objects(&gone);
+        let ranges = team.uses.take_objects(&gone);
         ranges.into_iter().for_each(|range| team.job.teams.room.lock().give(range));
     }
 

@@ -3,9 +3,8 @@
 
 mod memory;
 mod object;
-mod objects;
 mod phase;
 mod split;
 
 pub use object::TeamBox;
-pub use objects::TeamObjects;
+pub use phase::TeamObjects;

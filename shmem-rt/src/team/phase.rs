@@ -32,8 +32,10 @@
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
+use shmem_core::data::Contents;
+use shmem_core::object::{Objects, SymmetricObject};
 
-use super::objects::TeamObjects;
+use super::TeamBox;
 use crate::group::Team;
 use crate::phase::{FROZEN, LOCAL, Phase, PhaseKind};
 use crate::thread::ThreadLevel;
@@ -86,14 +88,42 @@ impl Team {
     fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: PhaseKind, objects: O) -> Phase {
         // A phase of the job quiets that job's endpoints.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
-        let mut places = Vec::new();
-        objects.extents(world.endpoint(), &mut places);
         // A box keeps its place from other objects, so the place says which team has allocated it.
-        assert!(
-            places.iter().all(|place| self.uses().has_object_at(*place)),
-            "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
-             write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
-        );
-        Phase::enter(self, world.endpoint(), kind, objects)
+        Phase::enter(self, world.endpoint(), kind, objects, |place| self.uses.has_object_at(place))
     }
 }
+
+/// What [`Team::local`](crate::Team::local) opens: `&object`, a tuple of them, or a list, of [`TeamBox`](crate::TeamBox)es.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an object of a team",
+    label = "not allocated by a team",
+    note = "the members of a team open what `team.alloc` gave them: other PEs can write all other symmetric objects; `world.local` opens those"
+)]
+pub trait TeamObjects: Objects {}
+
+mod sealed {
+    /// A [`TeamBox`](crate::TeamBox), or a reference to one: an element of a slice, array or `Vec`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not an object of a team",
+        label = "not allocated by a team"
+    )]
+    pub trait TeamObject: super::SymmetricObject {}
+}
+use sealed::TeamObject;
+
+impl<T: Contents + ?Sized + 'static> TeamObject for TeamBox<T> {}
+impl<T: TeamObject> TeamObject for &T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: TeamObject> TeamObjects for &T {}
+impl<T: TeamObject> TeamObjects for &[T] {}
+impl<T: TeamObject> TeamObjects for &Vec<T> {}
+impl<T: TeamObject, const N: usize> TeamObjects for &[T; N] {}
+impl<O: TeamObjects, const N: usize> TeamObjects for [O; N] {}
+
+macro_rules! tuples {
+    ($(($($name:ident)+))*) => {$(
+        impl<$($name: TeamObjects),+> TeamObjects for ($($name,)+) {}
+    )*};
+}
+tuples!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F)(A B C D E F G)(A B C D E F G H));

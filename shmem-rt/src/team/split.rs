@@ -153,7 +153,7 @@ impl Team {
         let purpose = Purpose::of_call(Family::Teams, "destroy", &[], &String::new);
         token.endpoint().require_open(Location::caller());
         self.land(token.endpoint());
-        let mine = [self.uses().contexts() as u64, self.uses().objects() as u64];
+        let mine = [self.uses.contexts() as u64, self.uses.objects() as u64];
         let said = self.agree_on(token.endpoint(), &purpose).tell(mine);
         match said.iter().position(|said| *said != [0, 0]) {
             None => Ok(()),
@@ -193,7 +193,7 @@ impl Agreed<'_> {
                 }
             }
             let made = mine.map(|(index, group)| {
-                let members = Members::of(team.members(), group.iter().copied());
+                let members = Members::of(&team.members, group.iter().copied());
                 let uses = Uses::new(*config, Arc::new(members));
                 let taken = team.job.teams.indexes.lock().take(index, &uses);
                 (index, uses, taken)
@@ -220,7 +220,7 @@ impl Agreed<'_> {
     fn reclaim(&self, dropped: &[[Set; 1]]) {
         let team = self.collective.team;
         let job = &team.job;
-        let rank_of = |number| team.members().rank_of(number);
+        let rank_of = |number| team.members.rank_of(number);
         let gone = job.teams.indexes.lock().reclaim(|pe| rank_of(pe).map(|rank| dropped[rank][0]));
         for uses in gone {
             let all = vec![!0; uses.dropped_objects().len()];

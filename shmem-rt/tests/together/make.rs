@@ -189,9 +189,9 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
 
     reductions! {
         combine_bits, start_bits of BitNumber, or nothing_else:
-        And and start_and anded;
-        Or or start_or ored;
-        Xor xor start_xor xored;
+        And and start_and bitand;
+        Or or start_or bitor;
+        Xor xor start_xor bitxor;
     }
 
     fn nothing_else<T>(&self) {
