@@ -6,7 +6,7 @@
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
 use crate::collective::choose::{self, Pattern};
-use crate::collective::counts;
+use crate::collective::message_counts;
 
 pub use crate::model::Model;
 
@@ -124,7 +124,7 @@ impl Cost {
         match (way, collective.pattern()) {
             (CollectiveWay::Meetings, _) => Self::with_barriers(collective, shape),
             (CollectiveWay::Windows, Some(pattern)) => {
-                let sent = counts::of_schedule(pattern, symmetric, shape.nodes, shape.per_node);
+                let sent = message_counts::of_schedule(pattern, symmetric, shape.nodes, shape.per_node);
                 let hops = sent.hops as u64;
                 let schedule = Self {
                     rounds: hops,
@@ -139,7 +139,7 @@ impl Cost {
     }
 
     fn with_barriers(collective: Collective, shape: JobShape) -> Self {
-        let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
+        let nodes = message_counts::Nodes::new(shape.nodes, shape.per_node);
         let (barriers, bytes) = match (collective, collective.pattern()) {
             (Collective::Alltoall(bytes), _) => {
                 let each =

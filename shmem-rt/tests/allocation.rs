@@ -182,9 +182,13 @@ fn collectives_between_nodes_do_not_allocate(world: &mut World) {
     allocate_at_most(world, |call, len| {
         let is_of = |names: &[&str]| names.iter().any(|name| call.starts_with(name));
         let has_lists = is_of(&["alltoalls", "reduce_scatter"]);
-        // Chunks are received in windows.
+        // Chunks are received in windows, by a list of steps.
         let comes_in_chunks = len == LENGTHS[4] && !call.contains("scan");
-        if has_lists || call.contains("given") && !comes_in_chunks { 2 } else { 0 }
+        match comes_in_chunks {
+            true => 12,
+            false if has_lists || call.contains("given") => 2,
+            false => 0,
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! alltoall, alltoalls and alltoallv: each member sends a part to each.
 //!
 //! On one node the sender packs parts and the receiver unpacks them, or objects are written in place. Between nodes short parts travel in
-//! [messages](super::payload::Parts) that replace the rounds of the barrier, and long ones in a
+//! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier, and long ones in a
 //! [pairwise exchange](super::schedule::Pairwise).
 
 use core::ops::Range;
@@ -13,13 +13,13 @@ use shmem_core::symmetric_data::PlainData;
 use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::argument::{Argument, new_list};
-use super::buffer::{RecvBuf, SendBuf};
+use super::barrier_payload::{GRAIN, Parts, Portion};
+use super::call_argument::{Argument, new_list};
 use super::choose::{Pattern, TeamShape};
-use super::payload::{GRAIN, Parts, Portion};
 use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
 use super::staging::{BarrierRoom, Staged, Turn, of_one_node};
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {

@@ -6,11 +6,11 @@
 //!
 //! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
 //! Then it releases its node. Where each node has data for each other one, their messages replace the rounds
-//! ([`Parts`](super::payload::Parts)).
+//! ([`Parts`](super::barrier_payload::Parts)).
 //!
 //! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a phase.
 //! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose. Where hashes are not
-//! enough, members exchange statements ([`agreed`](super::agreed)).
+//! enough, members exchange statements ([`exact_agreement`](super::exact_agreement)).
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -23,9 +23,9 @@ use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
 use shmem_core::system_area::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
-use super::argument::Argument;
+use super::barrier_payload::{Message, Nothing, Payload, straight, word_of};
+use super::call_argument::Argument;
 use super::mismatch::Stranger;
-use super::payload::{Message, Nothing, Payload, straight, word_of};
 use super::request::{Started, Task};
 use super::schedule::Round;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};

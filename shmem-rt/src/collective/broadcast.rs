@@ -12,12 +12,12 @@ use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::argument::{Argument, Root};
-use super::buffer::{RecvBuf, SendBuf};
+use super::barrier_payload::{Shares, room_of_one};
+use super::call_argument::{Argument, Root};
 use super::choose::Pattern;
-use super::payload::{Shares, room_of_one};
 use super::request::{Started, Task};
 use super::staging::{Ring, Staged, Turn};
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {

@@ -7,8 +7,8 @@
 use shmem_core::system_area::CHUNK_BYTES;
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
-use super::partial_results::values_and_bytes;
-use super::payload::{GRAIN, Portion, room_of_each, room_of_one};
+use super::barrier_payload::{GRAIN, Portion, room_of_each, room_of_one};
+use super::barrier_reduction::values_and_bytes;
 use super::schedule::{Cut, Pairwise, Radices, Round};
 use crate::group::Team;
 use crate::members::most_values;
@@ -177,7 +177,7 @@ impl Pattern {
     }
 }
 
-// Estimated times: the leading terms of the exact counts (`counts`), which would take longer to compute than the collective itself. An
+// Estimated times: the leading terms of the exact counts (`message_counts`), which would take longer to compute than the collective itself. An
 // error matters only where two ways take nearly the same time. A test compares the choice with the one by exact counts.
 
 /// Nanoseconds to copy a byte outside a core's caches, and the caches' bytes.

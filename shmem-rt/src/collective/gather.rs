@@ -13,12 +13,12 @@ use shmem_core::symmetric_data::PlainData;
 use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::argument::{Argument, Root, new_list};
-use super::buffer::{RecvBuf, SendBuf, with_room};
+use super::barrier_payload::{Shares, room_of_each};
+use super::call_argument::{Argument, Root, new_list};
 use super::choose::Pattern;
-use super::payload::{Shares, room_of_each};
 use super::request::{Held, Started, Task};
 use super::staging::{BarrierRoom, Ring, Staged, Turn};
+use super::user_buffer::{RecvBuf, SendBuf, with_room};
 use crate::group::{Collective, Operation, Purpose, Team};
 
 const WORD: usize = size_of::<u64>();

@@ -9,7 +9,7 @@ use shmem_core::pe::Pe;
 use shmem_core::system_area::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
 use shmem_launch::say::numbers;
 
-use super::placement::request_area;
+use super::windows::request_area;
 use crate::caller;
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;

@@ -8,12 +8,12 @@
 //! | family | file | between nodes, short (meetings) | between nodes, long | on one node, long |
 //! |---|---|---|---|---|
 //! | barrier, sync | [`barrier`] | [dissemination](schedule::Round) | | |
-//! | broadcast | [`broadcast`] | [blocks](payload::Blocks) by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
+//! | broadcast | [`broadcast`] | [blocks](barrier_payload::Blocks) by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
 //! | reductions | [`reduce`](mod@reduce) | [partial results](partial_results) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
 //! | scans | [`reduce`](mod@reduce) | partial results of lower ranks by dissemination | meetings | meetings |
 //! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
 //! | collect | [`gather`] | an fcollect of the lengths, then blocks | meetings | circular buffers of all |
-//! | alltoall | [`alltoall`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
+//! | alltoall | [`alltoall`] | one message of [parts](barrier_payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
 //! | alltoallv | [`alltoall`] | an alltoall of the counts, then alltoalls of pieces as long as the longest | the same | the same |
 //! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
 //! | reduce-scatter | [`scatter`] | a reduction of all | a reduction of all | an alltoall, of which each member combines its part |
@@ -30,37 +30,35 @@
 //! opening barrier compares, and on the job's layout.
 //!
 //! * **meetings**: data travel with barriers. A member copies a piece to its [staging] buffer and enters a barrier. The opening
-//!   barrier has the first piece; each further piece has its own. Between nodes the piece is the [payload] of the messages.
+//!   barrier has the first piece; each further piece has its own. Between nodes the piece is the [payload](barrier_payload) of the messages.
 //! * **rings**: on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)) in its window, and the others read
 //!   them there. If every member has its own core, only the opening barrier is needed.
-//! * **direct**: on one node. Symmetric objects are read and written in place ([`Direct`](staging::Direct)): one copy.
+//! * **direct**: on one node. Symmetric objects are read and written in place: one copy.
 //! * **windows**: between nodes. Chunks are pipelined through receive buffers, each member's window. A [schedule] gives the order of
-//!   chunks, the [engine] carries it out, and [placement] gives the addresses.
+//!   chunks, the [engine] carries it out, and [`windows`] gives the addresses.
 //!
 //! # Opening barrier and results
 //!
 //! Every collective begins with a checked [`barrier`], a started one in the background. The barrier carries a hash of the operation
 //! and its [arguments](argument). A difference that the hash shows ends the job, naming both calls ([`mismatch`]). A hash can
-//! collide: so where memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
+//! collide: so where memory safety depends on agreement, members compare the arguments themselves ([`exact_agreement`]).
 //!
 //! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result is the same to the bit on every layout
 //! and by every way. Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.
 //!
-//! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
-mod agreed;
+//! [`message_counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
 mod alltoall;
-mod argument;
 mod barrier;
+mod barrier_payload;
+mod barrier_reduction;
 mod broadcast;
-mod buffer;
+mod call_argument;
 pub(crate) mod choose;
-pub(crate) mod counts;
 mod engine;
+mod exact_agreement;
 mod gather;
+pub(crate) mod message_counts;
 mod mismatch;
-mod partial_results;
-mod payload;
-mod placement;
 mod reduce;
 mod reduce_op;
 mod reduction_order;
@@ -69,9 +67,11 @@ mod scatter;
 mod schedule;
 mod staging;
 pub(crate) mod untyped;
+mod user_buffer;
+mod windows;
 mod world;
 
-pub(crate) use agreed::Agreed;
+pub(crate) use exact_agreement::Agreed;
 pub use reduce_op::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 pub use request::Started;
 pub(crate) use request::land_all;

@@ -2,7 +2,7 @@
 //!
 //! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines all short data;
 //! of long data it combines a slice for all members (a reduce-scatter and an allgather through rings, or in place in objects). Between
-//! nodes [partial results](super::partial_results) travel with the barrier, and long data by [recursive halving and
+//! nodes [partial results](super::barrier_reduction) travel with the barrier, and long data by [recursive halving and
 //! doubling](super::schedule::HalvingDoubling). Scans go by meetings.
 
 use core::any::type_name;
@@ -16,16 +16,16 @@ use shmem_core::observe::Family;
 use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::argument::{Argument, word_of};
-use super::buffer::{RecvBuf, SendBuf};
+use super::barrier_payload::{GRAIN, room_of_each};
+use super::barrier_reduction::most_bytes;
+use super::call_argument::{Argument, word_of};
 use super::choose::{Pattern, TeamShape};
-use super::partial_results::most_bytes;
-use super::payload::{GRAIN, room_of_each};
-use super::placement::fits_a_tile;
 use super::reduce_op::{BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
 use super::reduction_order::{self, fold};
 use super::request::{Started, Task};
 use super::staging::{BarrierRoom, Ring};
+use super::user_buffer::{RecvBuf, SendBuf};
+use super::windows::fits_a_tile;
 use crate::group::{Collective, Purpose, Team};
 
 /// The ranks whose items a member combines.

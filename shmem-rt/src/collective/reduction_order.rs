@@ -7,7 +7,7 @@
 //! of the ranks.
 //!
 //! So combining halves of vertices, and nothing else, gives the same bits, on any PE and in any round. A member's partial results
-//! of a set of ranks are the set's [cover](super::partial_results::Cover). The first ranks form a tree of their own, made of
+//! of a set of ranks are the set's [cover](super::barrier_reduction::Cover). The first ranks form a tree of their own, made of
 //! vertices of the large tree, so prefixes are [folded](fold) as all ranks are.
 
 use core::iter::Peekable;

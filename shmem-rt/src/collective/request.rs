@@ -18,7 +18,7 @@
 //!
 //! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use memory of
 //! the runtime alone, which stays until the runtime's channel is quiet. So nothing is borrowed, and phases cannot conflict. Soundness
-//! depends on no other PE ([`placement`](super::placement)).
+//! depends on no other PE ([`windows`](super::windows)).
 
 use core::mem::offset_of;
 use core::panic::Location;
@@ -37,14 +37,14 @@ use shmem_core::text::Text;
 use shmem_core::transport::SignalOp;
 use shmem_launch::say::say;
 
-use super::argument::Argument;
-use super::buffer::{RecvBuf, SendBuf};
+use super::call_argument::Argument;
 use super::choose::Pattern;
 use super::engine::Progress;
 use super::mismatch::{Mark, in_words, place_of, refuse_started};
-use super::placement::{Carrier, Reach, Slots, request_area};
 use super::reduce_op::ReduceOp;
 use super::schedule::Cut;
+use super::user_buffer::{RecvBuf, SendBuf};
+use super::windows::{Carrier, Reach, Slots, request_area};
 use crate::group::{END, Operation, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;

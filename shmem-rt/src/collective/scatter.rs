@@ -8,13 +8,13 @@ use shmem_core::pe::Pe;
 use shmem_core::system_area::SCRATCH_BYTES;
 
 use super::alltoall::most_in_a_step;
-use super::argument::{Argument, Root};
-use super::buffer::{RecvBuf, SendBuf};
-use super::payload::{GRAIN, Shares};
+use super::barrier_payload::{GRAIN, Shares};
+use super::call_argument::{Argument, Root};
 use super::reduce::{Combined, type_of};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, fold};
 use super::staging::{Staged, Turn};
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {

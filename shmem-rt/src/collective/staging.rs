@@ -2,7 +2,7 @@
 //!
 //! A [`BarrierRoom`] is one barrier with its buffers; longer data take one for each piece. On one node a [`Ring`], a circular buffer of
 //! each member, replaces the barrier for each piece: [`Collective::staged`] does either. Symmetric objects of one node are read and written
-//! in place ([`Direct`]).
+//! in place (`Collective::copy_on`).
 //!
 //! **Rings.** All members step through the same chunks in the same order, and also take chunks that they do not read. The first
 //! chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the three rules of
@@ -24,9 +24,9 @@ use shmem_core::system_area::{
 };
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::buffer::RecvBuf;
+use super::barrier_payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use super::choose::Pattern;
-use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
+use super::user_buffer::RecvBuf;
 use crate::group::{Collective, Meeting, Purpose};
 
 /// One barrier with its buffer for contributions: a line where that is enough, or half of the scratch. Lines and halves are used in
@@ -91,7 +91,7 @@ impl<'c> BarrierRoom<'c> {
         // SAFETY: these bytes are in the room of a PE on this node, or the mirror of its first member, as just checked; any bytes
         // are a value. The room's owner, in any operation, writes the room before a barrier, and again only after the next one,
         // which it cannot leave before this PE enters it. By then this step, which is borrowed, is dropped. The same holds for a
-        // mirror (`payload`).
+        // mirror (`barrier_payload`).
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
@@ -408,7 +408,7 @@ impl Collective<'_> {
     /// Takes a window on each member, or on none if one has no room. Windows are kept while anything of the team exists.
     ///
     /// Members write to each other's windows without further agreement. So they state their purpose first
-    /// ([`agreed`](super::agreed)).
+    /// ([`exact_agreement`](super::exact_agreement)).
     fn take_windows(&self, purpose: &Purpose<'_>) {
         self.state(purpose);
         let team = self.team;

@@ -1,7 +1,7 @@
 //! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
 //! Data are in symmetric memory at [places](Places) that are equal on all members. Thus long data go
-//! [directly](super::staging::Direct), and other data take the ways of typed collectives. A [`Fold`] combines items of which only
+//! directly, and other data take the ways of typed collectives. A [`Fold`] combines items of which only
 //! the size is known, in the order of the [tree](super::reduction_order): its results have the same bits as those of a typed
 //! reduction.
 
@@ -11,11 +11,11 @@ use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::text::counted;
 
-use super::argument::{Argument, word_of};
-use super::buffer::{RecvBuf, SendBuf};
+use super::call_argument::{Argument, word_of};
 pub use super::reduce::Combined;
 use super::reduce_op::{ReduceOp, require_same};
 use super::reduction_order::{self, Operands};
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Purpose, Team};
 
 /// The source and the destination of a collective, as offsets from the start of every member's slot.

@@ -11,7 +11,7 @@
 //! | [`RingAllgather`] | fcollect | the blocks of all ranks go round a ring |
 //! | [`Pairwise`] | alltoall | in step `t` each rank sends to the rank `t` further on |
 //!
-//! [`Round`] is the dissemination of barriers, whose data are [payloads](super::payload).
+//! [`Round`] is the dissemination of barriers, whose data are [payloads](super::barrier_payload).
 //!
 //! **Slots and credits.** Chunk `a` of a rank arrives in slot `a mod slots`. Its sender computes `a`, so messages carry no header. For each
 //! chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Every credit is waited for, so nothing

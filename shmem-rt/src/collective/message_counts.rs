@@ -1,10 +1,10 @@
 //! Counts what collectives send between nodes, without a job: the payloads of barriers node by node, and schedules rank by rank, carried
 //! out by the [engine](super::engine) on transfers that only count.
 
+use super::barrier_payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
+use super::barrier_reduction::{PartialResults, most_bytes};
 use super::choose::Pattern;
 use super::engine::{Progress, Transfers};
-use super::partial_results::{PartialResults, most_bytes};
-use super::payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::reduce_op::Typed;
 use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, SendStep, TwoTree};
 use crate::members::Layout;

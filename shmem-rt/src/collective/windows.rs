@@ -11,7 +11,7 @@
 //! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives the place, which is inside the
 //!   slots of any PE. The receiver's own schedule bounds what is copied from there. All accesses are of [`shared`], which cannot
 //!   race. So a PE in another operation causes a wrong result or a wait, nothing worse. The opening barrier finds the mismatch.
-//! * **Objects** are written only where puts could write them ([`buffer`](super::buffer)).
+//! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
 //! * **Sources** are read by transfers after these were started. Whoever makes a [`Carrier`] keeps the source until the transfers are
 //!   complete: neither the call nor the process ends before that ([`under_way`]).
 //! * **No transfer's source is written meanwhile** by a collective. A result is sent on after it has arrived. A reduction overwrites what
@@ -32,12 +32,12 @@ use shmem_core::system_area::{
 };
 use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 
-use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
 use super::engine::{Progress, Transfers};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, PARTIALS, fold};
 use super::schedule::{Cut, Memory, Place, Radices, SendStep};
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;

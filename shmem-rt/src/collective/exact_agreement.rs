@@ -15,7 +15,7 @@
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;
 
-use super::payload::Signature;
+use super::barrier_payload::Signature;
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 

@@ -11,7 +11,7 @@ use shmem_core::pe::Pe;
 use shmem_core::planted_fault::mutant;
 use shmem_core::symmetric_data::{PlainData, zeroed_items};
 
-use super::buffer::{RecvBuf, SendBuf};
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Operation, Purpose, Team, words_of};
 
 /// Items of a call to a collective: memory of the program, or a symmetric object.

@@ -3,7 +3,7 @@
 //! The last member of a node to arrive acts for the node. It collects the contributions of its members, and sends them with the words of
 //! the barrier to the first member of another node. Data arrive in that member's *mirror*, which all members of its node read.
 //!
-//! [`Blocks`] and [`PartialResults`](super::partial_results::PartialResults) travel by the [rounds](Round) of a dissemination.
+//! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination.
 //! [`Parts`] go straight to their receivers' nodes; if these are all nodes, their messages replace the rounds. The [`Signature`] of
 //! a node is compared before the next round begins. So a round's word implies equal signatures on all nodes before it.
 //!
@@ -22,8 +22,8 @@ use shmem_core::pe::Pe;
 use shmem_core::sync::{STATEMENT_WORDS, Statement};
 use shmem_core::system_area::{DESK_BYTES, MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
 
-use super::buffer::{RecvBuf, SendBuf};
 use super::schedule::Round;
+use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Team};
 use crate::members::Layout;
 

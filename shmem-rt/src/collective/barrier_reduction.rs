@@ -11,7 +11,7 @@ use core::slice::from_ref;
 use shmem_core::pe::Pe;
 use shmem_core::system_area::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
-use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
+use super::barrier_payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, Vertex, fold, fold_vertices};
 use super::schedule::Round;
