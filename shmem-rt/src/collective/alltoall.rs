@@ -1,6 +1,6 @@
 //! alltoall, alltoalls and alltoallv: each member sends a part to each.
 //!
-//! On one node the sender packs parts and the receiver unpacks them, or objects are written in place. Between nodes short parts travel in
+//! On one node the sender packs parts into a buffer of the runtime, and the receiver unpacks them. Between nodes short parts travel in
 //! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier, and long ones in a
 //! [pairwise exchange](super::schedule::Pairwise).
 
@@ -253,16 +253,16 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
     );
 }
 
-/// The shortest chunk of a ring, unless all data are shorter: a shorter one takes about as long.
+/// Bytes of the shortest chunk of a ring: a shorter one takes about as long.
 const LEAST_CHUNK: usize = 8 << 10;
 
-/// Receives parts: (items of each part, distances of their ranks before the calling one, copy). `copy` copies bytes of a rank's
-/// part: (rank, offset, destination).
+/// Receives parts: (range of items in each part, distances of the senders before the calling rank, copy). `copy` copies bytes of a
+/// sender's part: (rank, offset, destination).
 pub(super) trait Take: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8])) {}
 
 impl<F: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8]))> Take for F {}
 
-/// Most members, including the caller, whose items of `size` bytes fit one barrier.
+/// Upper limit on members, the calling one included, that exchange items of `size` bytes in one barrier.
 pub(super) fn most_in_a_step(size: usize) -> usize {
     SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
 }
@@ -320,14 +320,13 @@ impl Collective<'_> {
         }
     }
 
-    /// The ranks at `distances` before the calling one, modulo the number of members.
     fn ranks_before(&self, distances: Range<usize>) -> impl Iterator<Item = usize> + use<> {
         let (members, rank) = (self.team.size(), self.team.rank());
         distances.map(move |distance| (rank + members - distance) % members)
     }
 
-    /// Exchanges parts of `items` items of `size` bytes, piece by piece: `pack` writes items for a rank, from an index on, and `take`
-    /// receives each piece, with the own part. Between nodes a piece has `at_once` items of each part.
+    /// Exchanges parts of `items` items of `size` bytes, piece by piece. `pack` writes items for a rank from an index on; `take`
+    /// receives each piece, the own part included. Between nodes a piece has `at_once` items of each part.
     fn exchange(
         &self,
         purpose: &Purpose<'_>,
@@ -452,8 +451,8 @@ impl Collective<'_> {
         });
     }
 
-    /// [`Team::alltoallv`]: an alltoall of the counts, then alltoalls of pieces, up to the length of the longest part. `room`
-    /// returns the destination for a number of items.
+    /// [`Team::alltoallv`] by an alltoall of the counts, then alltoalls of pieces, as many as the longest part has. `room` returns the
+    /// destination for a number of items.
     fn alltoallv<'r>(
         &self,
         purpose: &Purpose<'_>,

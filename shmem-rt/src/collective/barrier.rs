@@ -5,12 +5,11 @@
 //! members in different operations use the same words, and the mismatch is found.
 //!
 //! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
-//! Then it releases its node. Where each node has data for each other one, their messages replace the rounds
+//! Then it releases its node. Where each node has data for each other one, the messages with these data replace the rounds
 //! ([`Parts`](super::barrier_payload::Parts)).
 //!
 //! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a phase.
-//! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose. Where hashes are not
-//! enough, members exchange statements ([`exact_agreement`](super::exact_agreement)).
+//! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -71,7 +70,7 @@ impl Team {
         argument.start(Family::StartBarrier, [], &String::new, (0, task), |_| ())
     }
 
-    /// A barrier that is the whole operation. `location` is None if the runtime calls.
+    /// Enters a barrier that is a whole collective. `location` is None if the runtime calls.
     pub(crate) fn meet_once(
         &self,
         endpoint: &Endpoint,
@@ -84,7 +83,7 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// Waits for all members; ends the job unless their purposes are equal.
+    /// Waits for all members. Ends the job unless their purposes are equal.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
         self.meet_with(purpose, &mut Nothing);
     }
@@ -184,8 +183,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Synchronises with other nodes: the last member to arrive on this node sends the payload's straight messages. Unless these go
-    /// to all nodes, it runs dissemination rounds.
+    /// Synchronises with other nodes, for the last member to arrive on this node. Sends the payload's straight messages and, unless these
+    /// go to all nodes, runs dissemination rounds.
     fn meet_nodes(
         &self,
         area: &TeamArea,
@@ -229,7 +228,7 @@ impl Collective<'_> {
         expected.store(all, Ordering::Relaxed);
     }
 
-    /// A round between nodes. A straight message that arrives in a barrier without any is a mismatch.
+    /// Runs a dissemination round. A straight message that arrives in a barrier without any is a mismatch.
     fn go_round(
         &self,
         area: &TeamArea,

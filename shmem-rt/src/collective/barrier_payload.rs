@@ -1,19 +1,20 @@
 //! Payloads: data that nodes exchange in the messages of a barrier.
 //!
-//! The last member of a node to arrive acts for the node. It collects the contributions of its members, and sends them with the words of
-//! the barrier to the first member of another node. Data arrive in that member's *mirror*, which all members of its node read.
+//! The last member of a node to arrive acts for the node. It collects the contributions of the node's members, and sends them with the
+//! words of the barrier to the first member of another node. Data arrive in that member's *mirror*, a buffer that all members of its node
+//! read.
 //!
 //! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination.
-//! [`Parts`] go straight to their receivers' nodes; if these are all nodes, their messages replace the rounds. The [`Signature`] of
-//! a node is compared before the next round begins. So a round's word implies equal signatures on all nodes before it.
+//! [`Parts`] go straight to their receivers' nodes; if these are all nodes, the messages of parts replace the rounds. A node's
+//! [`Signature`] is compared before the next round begins. So the word of a round implies equal signatures on all nodes before it.
 //!
 //! # Why no message needs an acknowledgement
 //!
-//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another one, which waits for its
-//! word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the last one that used the same set. Its
-//! messages have arrived, and members have read them, since they read what a barrier brought before they enter the next one. So at most two
-//! messages from one node to another are under way, one for each set, in any order. Within a message the data arrive before the word
-//! ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
+//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another node, which waits for the
+//! message's word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the last barrier that used the same
+//! set. The messages of `n - 2` have arrived, and members have read them, since they read the data of a barrier before they enter the next
+//! one. So at most two messages from one node to another are under way, one for each set, in any order. Within a message the data arrive
+//! before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
 use core::mem::offset_of;
 use core::ops::Range;
@@ -30,19 +31,19 @@ use crate::members::Layout;
 /// Contributions end at multiples of this, so that no number is cut.
 pub(super) const GRAIN: usize = 16;
 
-/// Data that travel with the words of a barrier between nodes, handled by the member that acts for a node. The default is none.
+/// Data that travel with the words of a barrier between nodes, handled by the member that acts for a node. By default there are none.
 pub(super) trait Payload {
-    /// The statement of the node, if statements are compared.
+    /// Returns the statement of the node, if statements are compared.
     fn signature(&self) -> Option<&[u64; STATEMENT_WORDS]> {
         None
     }
 
-    /// The distances of the nodes that get a straight message.
+    /// Returns the distances of the nodes that get a straight message.
     fn distances(&self) -> Range<usize> {
         0..0
     }
 
-    /// The straight message to the node at a distance.
+    /// Returns the straight message to the node at a distance.
     fn straight(&self, _: &Collective<'_>, _: usize) -> Message {
         Message::EMPTY
     }
@@ -62,10 +63,10 @@ pub(super) trait Payload {
 }
 
 pub(super) struct Message {
-    /// The data, which stay until the operation that sends them returns.
+    /// Address of the data, which stay valid until the operation that sends them returns.
     pub(super) source: *const u8,
     pub(super) bytes: usize,
-    /// The offset of the destination, a buffer of the runtime, from the start of the slot of the node's first member.
+    /// Offset of the destination from the start of a slot: a buffer of the runtime on the receiving node's first member.
     pub(super) to: usize,
 }
 
@@ -77,7 +78,7 @@ pub(super) struct Nothing;
 
 impl Payload for Nothing {}
 
-/// The statement of the member that acts for a node.
+/// Payload: the statement of the member that acts for a node.
 pub(super) struct Signature<'w> {
     pub(super) words: &'w [u64; STATEMENT_WORDS],
     /// Which of the two sets of buffers.
@@ -96,44 +97,43 @@ impl Payload for Signature<'_> {
     }
 }
 
-/// The offset of a team's area. All offsets here are from the start of a PE's slot.
+/// Returns the offset of a team's area. All offsets here are from the start of a PE's slot.
 pub(super) fn area(team: &Team) -> usize {
     offset_of!(SystemArea, teams) + team.index * size_of::<TeamArea>()
 }
 
-/// The word of a round, on a node's first member.
+/// Returns the offset of the word of a round, which is on a node's first member.
 pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
     area(team) + offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
 }
 
-/// The word of straight messages, on a node's first member.
+/// Returns the offset of the word of straight messages, which is on a node's first member.
 pub(super) fn straight(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, straight) + half * size_of::<u64>()
 }
 
-/// The buffer for a member's contribution, of [`SCRATCH_BYTES`].
+/// Returns the offset of a member's buffer for its contribution, of [`SCRATCH_BYTES`].
 pub(super) fn scratch(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
 }
 
-/// The mirror, on a node's first member: [`MIRROR_BYTES`] for data from other nodes.
+/// Returns the offset of the mirror: [`MIRROR_BYTES`] on a node's first member for data from other nodes.
 pub(super) fn mirror(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
 }
 
-/// The desk, on a node's first member: [`DESK_BYTES`] of working memory for the member that acts for the node.
+/// Returns the offset of the desk: [`DESK_BYTES`] on a node's first member, working memory of the member that acts for the node.
 pub(super) fn desk(team: &Team) -> usize {
     area(team) + offset_of!(TeamArea, desk)
 }
 
-/// The address of an offset on a member of this node.
 #[inline]
 pub(super) fn address_on(collective: &Collective<'_>, member: Pe, offset: usize) -> *mut u8 {
     let address = collective.endpoint.mapped(member, offset);
     address.unwrap_or_else(|| unreachable!("PE {member} is on this node"))
 }
 
-/// The address of an offset on the first member of this node.
+/// Returns the address of an offset on the first member of this node.
 pub(super) fn address(collective: &Collective<'_>, offset: usize) -> *mut u8 {
     let team = collective.team;
     address_on(collective, team.leader(team.node), offset)
@@ -144,12 +144,13 @@ pub(super) fn is_alone(team: &Team) -> bool {
     team.size() == team.node_count()
 }
 
-/// Most bytes that a single member can contribute to a barrier.
+/// Upper limit on the bytes that a single member contributes to a barrier.
 pub(super) fn room_of_one(members: usize, nodes: usize) -> usize {
     if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
 }
 
-/// Most bytes that each member can contribute to a barrier, and the number of members that do so at once: mostly all.
+/// Upper limit on the bytes that each member contributes to a barrier, and the number of members that contribute at once: all, unless
+/// they are very many.
 pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     if nodes == 1 {
         return (SCRATCH_BYTES, members);
@@ -160,8 +161,8 @@ pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     }
 }
 
-/// Blocks: the contributions of all members, sent unchanged to all nodes. A mirror holds the block of its own node first, then that of the
-/// node before, and so on. So the blocks of a round are contiguous at the sender and at the receiver.
+/// Payload: the contributions of all members, sent unchanged to all nodes. A node's contributions are a block. A mirror holds the block of
+/// its own node first, then that of the node before, and so on. So the blocks of a round are contiguous at the sender and at the receiver.
 pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,
@@ -170,7 +171,7 @@ pub(super) struct Blocks<'c> {
     root: usize,
 }
 
-/// The bytes that each member contributes, which all members know.
+/// The bytes that each member contributes, known to all members.
 pub(super) enum Shares {
     /// One rank contributes.
     Of {
@@ -178,7 +179,7 @@ pub(super) enum Shares {
         bytes: usize,
     },
     Equal(usize),
-    /// Bytes by rank; derived: by node, and of lower ranks on each rank's node.
+    /// By rank: own bytes, and bytes of lower ranks on the same node; `of_nodes` is by node.
     Each {
         bytes: Vec<usize>,
         of_nodes: Vec<usize>,
@@ -209,7 +210,6 @@ impl Shares {
 }
 
 impl<'c> Blocks<'c> {
-    /// For the barrier with number `meeting`.
     pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
         let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
         let blocks = Self { half: (meeting % 2) as usize, ..Self::of(team.layout(), shares, root) };
@@ -218,22 +218,20 @@ impl<'c> Blocks<'c> {
         blocks
     }
 
-    /// For a layout of members; `root` is the node of a single contributor.
     pub(super) fn of(layout: &'c Layout, shares: Shares, root: usize) -> Self {
         Self { half: 0, layout, shares, root }
     }
 
-    /// Bytes that a node sends in a round.
     pub(super) fn sent(&self, node: usize, round: Round) -> usize {
         self.back(node, round.known() + 1) - self.start(node, round)
     }
 
-    /// The offset in a node's mirror of the blocks that it sends in a round: all, or all but its own.
+    /// Returns the offset in a node's mirror of the blocks that the node sends in a round: all, or all but its own.
     fn start(&self, node: usize, round: Round) -> usize {
         if round.with_own { 0 } else { self.back(node, 1) }
     }
 
-    /// The offset of a rank's contribution, on the first member of this node.
+    /// Returns the offset of a rank's contribution, on the first member of this node.
     pub(super) fn offset(&self, team: &Team, rank: usize) -> usize {
         let (nodes, from) = (team.node_count(), team.node_of(rank));
         let block = self.back(team.node, (team.node + nodes - from) % nodes);
@@ -245,12 +243,11 @@ impl<'c> Blocks<'c> {
         mirror(team, self.half) + block + within
     }
 
-    /// The end of the mirror that has all contributions.
     pub(super) fn end(&self, team: &Team) -> usize {
         mirror(team, self.half) + MIRROR_BYTES
     }
 
-    /// Bytes of the blocks of the `count` nodes up to `node`.
+    /// Returns the bytes of the blocks of `count` nodes, the last of which is `node`.
     fn back(&self, node: usize, count: usize) -> usize {
         let nodes = self.layout.nodes();
         match &self.shares {
@@ -290,14 +287,14 @@ impl Payload for Blocks<'_> {
     }
 }
 
-/// Parts: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two
+/// Payload: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two
 /// nodes has, for each member of the sending node by rank, the parts for all members of the receiving node. A mirror has messages
-/// by distance: first that of the node just before this one.
+/// by distance of their senders: first that of the node just before this one.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,
     portion: Portion,
-    /// A node's only member sends from its source: (source, bytes of a part).
+    /// (source, bytes of a part) of a node's only member, which sends from its source.
     alone: Option<(SendBuf<'c>, usize)>,
 }
 
@@ -313,13 +310,13 @@ pub(super) struct Portion {
 }
 
 impl Portion {
-    /// The portions of a team's alltoall, as few as possible.
+    /// Returns the portions of a team's alltoall, as few as possible.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let layout = team.layout();
         Self::all_of(layout.nodes(), layout.most, part)
     }
 
-    /// The alltoall's portions for `nodes` nodes, the largest of which has `most` members.
+    /// Returns the portions for `nodes` nodes, the largest of which has `most` members.
     pub(super) fn all_of(nodes: usize, most: usize, part: usize) -> impl Iterator<Item = Self> + use<> {
         // Whether the buffers hold what a member contributes, and what a node receives.
         let fits = |nodes: usize, slots: usize, bytes: usize| {
@@ -353,7 +350,6 @@ impl Portion {
         })
     }
 
-    /// How many members of a node receive parts.
     pub(super) fn receivers(&self, layout: &Layout, node: usize) -> usize {
         layout.members(node).saturating_sub(self.slots.0).min(self.slots.1)
     }
@@ -363,14 +359,14 @@ impl Portion {
         first.max(1)..(first + width).max(1)
     }
 
-    /// The offset in a member's contribution of the part for a receiver on the node at a distance.
+    /// Returns the offset in a member's contribution of the part for a receiver on the node at a distance.
     fn at(&self, distance: usize, receiver: usize) -> usize {
         ((distance - self.nodes.0) * self.slots.1 + receiver) * self.bytes.1
     }
 }
 
 impl<'c> Parts<'c> {
-    /// A portion for the barrier with number `meeting`. `source` has the parts for all ranks.
+    /// Returns a portion for the barrier with number `meeting`. `source` has the parts for all ranks.
     pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
         Self { half: (meeting % 2) as usize, layout: team.layout(), portion, alone }
@@ -428,7 +424,7 @@ impl<'c> Parts<'c> {
         self.portion.receivers(self.layout, node)
     }
 
-    /// The offset in a node's mirror of the message from the node `distance` before it.
+    /// Returns the offset in a node's mirror of the message from the node `distance` before it.
     fn offset(&self, node: usize, distance: usize) -> usize {
         let (nodes, first) = (self.layout.nodes(), self.portion.nodes.0.max(1));
         // Members of the nodes at distances from `first` to before `distance`.

@@ -1,9 +1,9 @@
-//! Short reductions and scans between nodes: a dissemination exchange of partial results, carried by the barrier.
+//! Short reductions and scans between nodes: partial results travel by the dissemination rounds of the barrier.
 //!
-//! After each round a node has partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of their
-//! ranks. So vertices are combined in the order of the tree, and none counts twice. If the operation is exact, one value stands for
-//! the whole set. A value has the same offset on all nodes, so the sender knows the offset. Received values are stored in the
-//! mirror, and combined ones on the desk, of a node's first member.
+//! After each round a node has partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of these nodes'
+//! ranks. So operands are combined in the order of the tree, and none counts twice. If the operation is exact, a single value stands for
+//! all these ranks. A value has the same offset on all nodes, so the sender knows the offset. Received values are stored in the
+//! mirror, and combined ones on the desk, of a node's first member ([`barrier_payload`](super::barrier_payload)).
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -18,7 +18,7 @@ use super::schedule::Round;
 use crate::group::{Collective, Purpose, Team};
 use crate::members::Layout;
 
-/// The partial results of a piece: of all members, or, in a scan, of those on lower nodes.
+/// Payload: the partial results of a piece, of all members or, in a scan, of those on lower nodes.
 pub(super) struct PartialResults<'p> {
     layout: &'p Layout,
     half: usize,
@@ -26,16 +26,16 @@ pub(super) struct PartialResults<'p> {
     bytes: usize,
     op: &'p dyn ReduceOp,
     is_scan: bool,
-    /// Whether one value stands for any set of nodes.
+    /// Whether a single value stands for any set of nodes.
     is_exact: bool,
-    /// The contribution of a node's only member, which becomes the result. Several members contribute in their scratch.
+    /// Contribution of a node's only member, which becomes the result. None if nodes have several members, which contribute in their scratch.
     alone: Option<&'p mut [u8]>,
-    /// The offset of the values of the nodes before, once there are any. All places are offsets from the start of the first member's slot.
+    /// Offset of the values of the nodes before, once there are any. All places are offsets from the start of the first member's slot.
     others: Option<usize>,
 }
 
 impl Collective<'_> {
-    /// Combines a piece of all members, or, in a scan, of the first `scan` ranks.
+    /// Combines a piece of all members or, in a scan, of the first `scan` ranks.
     pub(super) fn combine_between_nodes(
         &self,
         purpose: &Purpose<'_>,
@@ -66,8 +66,8 @@ impl Collective<'_> {
     }
 }
 
-/// Most bytes of a value, a multiple of [`GRAIN`]. 0 if ranks are not in order by node, unless one value stands for all: a cover
-/// would have nearly as many values as members.
+/// Upper limit on the bytes of a value, a multiple of [`GRAIN`]. 0 if ranks are not in order by node, unless a single value stands for all:
+/// a cover would have nearly as many values as members.
 pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
@@ -78,8 +78,8 @@ pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> u
     values_and_bytes(layout.nodes(), has_own, values).1
 }
 
-/// Most values that a node receives, and most bytes of each. `has_own`: the desk has values of the own node as well. `values` gives the
-/// number of values of a number of nodes.
+/// Upper limits on the values that a node receives, and on the bytes of each. `has_own`: the desk has values of the own node as well.
+/// `values` returns the number of values of a number of nodes.
 pub(super) fn values_and_bytes(
     nodes: usize,
     has_own: bool,
@@ -93,13 +93,13 @@ pub(super) fn values_and_bytes(
 }
 
 impl<'p> PartialResults<'p> {
-    /// For a layout of members, with values of one byte.
+    /// Returns partial results with values of one byte.
     pub(super) fn of(layout: &'p Layout, op: &'p dyn ReduceOp, is_scan: bool) -> Self {
         let is_exact = op.is_exact() && !is_scan;
         Self { layout, half: 0, bytes: 1, op, is_scan, is_exact, alone: None, others: None }
     }
 
-    /// How many values a node sends in a round.
+    /// Returns the number of values that a node sends in a round.
     pub(super) fn sent(&self, node: usize, round: Round) -> usize {
         match (round.known(), round.with_own) {
             // A lower node does not need our values.
@@ -109,7 +109,7 @@ impl<'p> PartialResults<'p> {
         }
     }
 
-    /// The ranks of the `count` nodes before node `end`, modulo the number of nodes; in a scan, of lower nodes alone.
+    /// Returns the ranks of the `count` nodes before node `end`, modulo the number of nodes; in a scan, of lower nodes alone.
     fn ranks(&self, end: usize, count: usize) -> [Range<usize>; 2] {
         let nodes = self.layout.nodes();
         match (self.is_scan, end) {
@@ -119,7 +119,6 @@ impl<'p> PartialResults<'p> {
         }
     }
 
-    /// The number of values of the `count` nodes before node `end`.
     fn count(&self, end: usize, count: usize) -> usize {
         let all = self.layout.members_of_all();
         if self.is_exact { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
@@ -133,21 +132,17 @@ impl<'p> PartialResults<'p> {
         (values * self.bytes).next_multiple_of(GRAIN)
     }
 
-    /// The place of the values that arrive in a round.
     fn arriving(&self, team: &Team, round: Round) -> usize {
         let before = Round::all(self.layout.nodes()).take(round.number);
         mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// The place of buffer `which` on the desk, for values of all other nodes. Buffer 0 has the result that all members of the node
-    /// read.
+    /// Returns the place of buffer `which` on the desk, for values of all other nodes. All members of the node read the result in buffer 0.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
     }
 
-    /// The values at a place.
-    ///
     /// # Safety
     ///
     /// The values have been written, and nobody writes there while the result is used.
@@ -158,7 +153,7 @@ impl<'p> PartialResults<'p> {
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
     }
 
-    /// A buffer for values at a place.
+    /// Returns a buffer for values at a place.
     ///
     /// # Safety
     ///
@@ -170,11 +165,9 @@ impl<'p> PartialResults<'p> {
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
     }
 
-    /// The contribution of a member on this node.
-    ///
     /// # Safety
     ///
-    /// It contributed to this barrier.
+    /// The member is on this node, and has contributed to this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
         let from = address_on(collective, member, scratch(collective.team, self.half));
         // SAFETY: the buffer has `self.bytes` bytes (`most_bytes`). Its owner writes there again only after the next barrier, and
@@ -191,15 +184,15 @@ impl<'p> PartialResults<'p> {
         unsafe { self.values(collective, desk(team), self.count(team.node + 1, 1)) }
     }
 
-    /// The values of the `nodes` nodes before this one.
+    /// Returns the values of the `nodes` nodes before this one.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
         // SAFETY: the values arrived in a round, or the last one joined them there. The next one writes elsewhere.
         unsafe { self.values(collective, place, self.count(team.node, nodes)) }
     }
 
-    /// Joins the values of the `later` nodes before node `end` with those of the `earlier` nodes before them, at a place. Returns the
-    /// number of values.
+    /// Joins values of `later` nodes before node `end` with those of `earlier` nodes before these, at a place. Returns the number of joined
+    /// values.
     fn join(
         &self,
         collective: &Collective<'_>,
@@ -325,12 +318,12 @@ impl Payload for PartialResults<'_> {
     }
 }
 
-/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Together they are the set. Values of
-/// the covers of two disjoint sets give the values of the cover of their union. The bits are the same in any order of joining, since every
-/// intermediate value is that of a vertex.
+/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Together these vertices are the set.
+/// The values of the covers of two disjoint sets give the values of the cover of the union, with the same bits in any order of joining,
+/// since every intermediate value is that of a vertex.
 ///
-/// `c` consecutive ranks have at most `2 log2(c)` vertices; `2^k` ranks from a multiple of `2^k` on have one. Values of a cover are
-/// contiguous.
+/// The cover of `c` consecutive ranks has at most `2 log2(c)` vertices, that of `2^k` ranks from a multiple of `2^k` on a single one. Values
+/// of a cover are contiguous.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cover<'r> {
     runs: &'r [Range<usize>],
@@ -338,7 +331,7 @@ pub(super) struct Cover<'r> {
 }
 
 impl<'r> Cover<'r> {
-    /// The cover of ascending runs of ranks that do not touch each other, among `ranks` ranks.
+    /// Returns the cover of ascending runs of ranks that do not touch each other, among `ranks` ranks.
     pub(super) fn of(runs: &'r [Range<usize>], ranks: usize) -> Self {
         Self { runs, ranks }
     }
@@ -358,12 +351,13 @@ impl<'r> Cover<'r> {
         })
     }
 
-    /// The vertices, numbered `first`, `first + 2`, and so on.
+    /// Returns the vertices with the numbers `first`, `first + 2`, and so on.
     fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }
 
-    /// Writes the cover's values to `into`, combined from `given`: numbered values of other vertices, in the order of ranks.
+    /// Writes the cover's values to `into`, combined from the values of other vertices: `given` has these vertices in the order of ranks,
+    /// each with the number of its operand.
     pub(super) fn fold<'v>(
         self,
         given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -374,7 +368,7 @@ impl<'r> Cover<'r> {
         fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
     }
 
-    /// Joins the values of two disjoint covers, whose union this is.
+    /// Writes the values of this cover, the union of two disjoint ones, from their values.
     pub(super) fn join(
         self,
         (one, ones): (Cover<'_>, &[u8]),

@@ -1,7 +1,6 @@
 //! broadcast: sends the root's data to all members.
 //!
-//! Short data travel with the barrier, long data on one node through the root's ring. Objects of one node are read in place. Long data
-//! between nodes travel along two [binary trees](super::schedule::TwoTree).
+//! Long data between nodes travel along two [binary trees](super::schedule::TwoTree).
 
 use core::ops::Range;
 
@@ -94,7 +93,7 @@ fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &
 }
 
 impl Collective<'_> {
-    /// [`Team::broadcast`] of bytes. `from` is the root's extent, if the data are an object on all members.
+    /// [`Team::broadcast`] of bytes. `from` is the extent on the root, if the data are an object on all members.
     pub(super) fn broadcast(
         &self,
         purpose: &Purpose<'_>,

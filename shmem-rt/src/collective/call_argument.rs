@@ -1,4 +1,4 @@
-//! An argument of a collective: its memory, what members compare of it, and what messages and observers show.
+//! An argument of a call: its memory, the words of it that members compare, and its text for messages.
 
 use core::ops::Range;
 use std::panic::Location;
@@ -48,7 +48,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         argument
     }
 
-    /// Bytes at the same place of every member.
+    /// Bytes at the same offset on every member.
     #[track_caller]
     pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
         Self { team, token, kind: "u8", size: 1, location: Location::caller(), place }
@@ -58,7 +58,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Self { place: Some(place), ..*self }
     }
 
-    /// Runs `work` inside a collective to which this PE contributes `bytes` bytes. Members compare `words`; messages show `subject`.
+    /// Runs `work` in a collective to which this PE contributes `bytes` bytes. Members compare `words`; messages show `subject`.
     #[inline]
     pub(super) fn run<const N: usize, R>(
         &self,
@@ -83,7 +83,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
     }
 
-    /// The words that members compare, and their number: `words`, then the offset of the object; at most six.
+    /// Returns the words that members compare, at most six, and their number: `words`, and the object's offset.
     #[inline]
     pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
         let mut all = [0; 6];
@@ -93,7 +93,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         (all, N + 1)
     }
 
-    /// A second argument's offset as a word to compare: 0 for private memory, else the object's offset + 1.
+    /// Returns a word to compare for a second argument: 0 for private memory, else the object's offset + 1.
     pub(super) fn offset(&self) -> u64 {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
@@ -102,29 +102,28 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.name_or(|| format!("{items} x {}", self.kind))
     }
 
-    /// `items` items and the object that is written, as text.
     pub(super) fn show_to(&self, items: usize, to: Option<Extent>) -> String {
         let to = to.map(|place| format!(" to {}", self.team.job.memory.names.of_part(place, self.size)));
         self.show(items) + &to.unwrap_or_default()
     }
 
-    /// The name of the object, with the part of it that is used, or the text of `private`.
+    /// Returns the name of the object with the used part, or the text of `private`.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
         self.place.map_or_else(private, |place| self.team.job.memory.names.of_part(place, self.size))
     }
 
-    /// The object and its item count; None for private memory and for zero-size items.
+    /// Returns the object and its number of items; None for private memory and for items of no bytes.
     fn object(&self) -> Option<(Extent, usize)> {
         let place = self.place?;
         Some((place, place.bytes.checked_div(self.size)?))
     }
 
-    /// The object, unless `written` overlaps: then items are copied first.
+    /// As [`object`](Self::object); None as well if `written` overlaps the object, because items are copied first then.
     fn object_apart(&self, written: Option<Extent>) -> Option<(Extent, usize)> {
         self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
     }
 
-    /// Passes the items and their number to a collective that reads all of them, and writes to `written`.
+    /// Passes the items and their number to a collective that reads all items, and writes to `written`. Notifies the observer.
     pub(super) fn given<T, I, R>(
         &self,
         of: &T,
@@ -159,7 +158,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Passes a list to a collective that writes it. The caller notifies the observer.
+    /// Passes a list to a collective that writes to the list. The caller notifies the observer.
     pub(super) fn destination<D, I, R>(&self, of: D, write: impl FnOnce(RecvBuf<'_>) -> R) -> R
     where
         D: Destination<I>,
@@ -171,7 +170,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Passes the items and their number to a collective. Notifies the observer if it `reads` and if it `writes` the items.
+    /// Passes the items and their number to a collective. Notifies the observer of accesses if the collective `reads`, or `writes`, items.
     #[inline]
     pub(super) fn changed<X, R>(
         &self,
@@ -196,8 +195,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         of.changed()
     }
 
-    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Accesses of other members happen between the
-    /// first barrier and the end of the collective, so for races they count as the owner's.
+    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Accesses of other members to that copy happen
+    /// between the first barrier and the end of the collective, so for races they count as the owner's.
     pub(super) fn tell(&self, family: Family, bytes: Range<usize>) {
         if let (Some(place), endpoint) = (self.place, self.token.endpoint())
             && endpoint.observer().is_some()

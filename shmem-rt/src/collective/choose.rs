@@ -1,8 +1,8 @@
 //! Chooses the way of a collective's data ([`collective`](super) has the four), as a pure function of values that all members know.
 //!
-//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node it compares lengths with measured thresholds.
-//! Between nodes it compares estimated times, from the provider's model numbers. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken
-//! wherever it exists.
+//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node the choice compares lengths with measured
+//! thresholds; between nodes it compares times, estimated from the provider's model numbers. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks
+//! for is taken wherever it exists.
 
 use shmem_core::system_area::CHUNK_BYTES;
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
@@ -14,7 +14,7 @@ use crate::group::Team;
 use crate::members::most_values;
 use crate::model::Model;
 
-/// The properties of a team on which the choice depends. All members know them.
+/// The properties of a team on which the choice depends, equal on all members.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TeamShape {
     pub(crate) members: usize,
@@ -29,43 +29,42 @@ pub(crate) struct TeamShape {
     pub(crate) model: Model,
 }
 
-/// The pattern of a collective: senders, receivers, and bytes.
+/// Who sends how many bytes to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// From one to all: bytes of the root.
+    /// Bytes of the root.
     Broadcast(usize),
-    /// From all, combined by the tree, to all: bytes of each member.
+    /// Bytes of each member, combined in the order of the tree.
     Reduction(usize),
-    /// From all, combined in any order, to all: bytes of each member.
+    /// Bytes of each member, combined in any order.
     ExactReduction(usize),
-    /// From all to all: bytes of each member.
+    /// Bytes of each member.
     Fcollect(usize),
-    /// From each, a part for each: bytes of a part.
+    /// Bytes of a part: each member has one for each.
     Alltoall(usize),
 }
 
-/// Least bytes for which a direct form is faster than two copies.
+/// Fewest bytes for which the direct way, with one copy, is faster than two copies.
 const LEAST_DIRECT: usize = 1 << 10;
 
-/// Least bytes of a member for which rings are faster than a barrier for each piece.
+/// Fewest bytes of a member for which rings are faster than a barrier for each piece.
 const LEAST_OF_RING: usize = 16 << 10;
 
-/// Least ring-broadcast bytes where members share cores: each chunk wakes all.
+/// Fewest bytes of a broadcast by rings where members share cores, because each chunk wakes all members.
 const LEAST_OF_SHARED_RING: usize = 512 << 10;
 
-/// Least (members, bytes) for which a reduction in slices is faster. Slices save reading and combining, and cost the wait for one more
-/// chunk.
+/// (members, bytes) from which a reduction in slices is faster: it reads and combines less, and waits for one more chunk.
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
 impl Team {
-    /// The way of the data; `symmetric` data are the same objects on all members.
+    /// Returns the way of the data; `symmetric` data are the same objects on all members.
     pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
         TeamShape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
 }
 
 impl TeamShape {
-    /// Most members of a direct reduction.
+    /// Upper limit on the members of a direct reduction.
     pub(crate) const MOST_DIRECT: usize = 127;
 
     pub(crate) fn of(team: &Team) -> Self {
@@ -90,7 +89,7 @@ impl TeamShape {
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
-    /// Whether a way exists for a pattern. Meetings carry any data, and are the only way for no data.
+    /// Whether a way exists for a pattern. Meetings carry any data; data of 0 bytes have no other way.
     pub(crate) fn has(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
@@ -109,7 +108,7 @@ impl TeamShape {
         is_there && pattern.bytes() > 0
     }
 
-    /// Whether an existing way is faster than the later ways in `way`.
+    /// Whether an existing way is faster than the ways that [`way`](Self::way) tries after it.
     fn pays(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let others = self.members - 1;
         match (way, pattern) {
@@ -129,19 +128,18 @@ impl TeamShape {
         }
     }
 
-    /// Bytes of a ring's chunk for each other member; 0 if members are very many.
+    /// Bytes that a ring's chunk has for each other member; 0 if members are very many.
     pub(crate) fn room_of_chunk(self) -> usize {
         CHUNK_BYTES / (self.members - 1).max(1) / GRAIN * GRAIN
     }
 }
 
 impl Pattern {
-    /// A reduction by an exact operation or not.
     pub(super) fn reduction(bytes: usize, is_exact: bool) -> Self {
         if is_exact { Self::ExactReduction(bytes) } else { Self::Reduction(bytes) }
     }
 
-    /// The chunks of data that go through windows, or in place if the data are symmetric.
+    /// Returns the cut of data that go through windows, or to their places if the data are symmetric.
     pub(crate) fn cut(self, members: usize, is_symmetric: bool) -> Cut {
         let is_combined = matches!(self, Self::Reduction(_) | Self::ExactReduction(_));
         // With two members, and in an alltoall, no receiver passes data on. Operands of reductions always go to windows.
@@ -177,14 +175,14 @@ impl Pattern {
     }
 }
 
-// Estimated times: the leading terms of the exact counts (`message_counts`), which would take longer to compute than the collective itself. An
-// error matters only where two ways take nearly the same time. A test compares the choice with the one by exact counts.
+// Estimated times: the leading terms of the exact counts (`message_counts`), which would take longer to compute than the collective itself.
+// An error matters only where two ways take nearly the same time.
 
 /// Nanoseconds to copy a byte outside a core's caches, and the caches' bytes.
 const COPY: f64 = 0.13;
 const CACHED: usize = 256 << 10;
 
-/// Messages and bytes of a node.
+/// What a node sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Load {
     /// Messages of which each waits for the one before.
@@ -251,7 +249,7 @@ impl TeamShape {
         Load { rounds: meetings * self.rounds(), messages: 0, bytes }
     }
 
-    /// Partial results: one value for all nodes of a round, or their cover.
+    /// The load of partial results.
     fn added_up(self, bytes: usize, exact: bool) -> Load {
         let values = |nodes: usize| if exact { 1 } else { most_values(nodes, self.each()) };
         let (arriving, most) = values_and_bytes(self.nodes, self.each() > 1, values);
@@ -266,7 +264,7 @@ impl TeamShape {
         self.met(meetings, (self.members - self.each()) as f64 * bytes as f64)
     }
 
-    /// Straight messages of parts, with a barrier for each portion.
+    /// The load of straight messages of parts, with a barrier for each portion.
     fn parted(self, part: usize) -> Load {
         let mut load = Load { bytes: self.parts_of_a_node() as f64 * part as f64, ..Load::default() };
         for portion in Portion::all_of(self.nodes, self.each(), part) {
@@ -279,7 +277,7 @@ impl TeamShape {
         load
     }
 
-    /// Recursive halving and doubling: levels inside a node are stores.
+    /// The load of recursive halving and doubling. Levels inside a node send no messages.
     fn dealt(self, bytes: usize) -> Load {
         let radices = Radices::of(self.members);
         let most = Pattern::Reduction(bytes).cut(self.members, false).most / GRAIN * GRAIN;
@@ -313,7 +311,6 @@ impl TeamShape {
         self.members.div_ceil(self.nodes)
     }
 
-    /// Most bytes of one member at a barrier.
     fn room(self) -> usize {
         room_of_one(self.members, self.nodes)
     }

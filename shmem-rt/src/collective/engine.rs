@@ -1,7 +1,7 @@
 //! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
 //!
-//! A waiting member polls the engine, which serves blocking and started collectives, on a node and between nodes. Neither the
-//! engine nor a pipeline ever waits. [`Transfers`] moves chunks and credits.
+//! A waiting member polls the engine, which never waits itself and serves blocking and started collectives. [`Transfers`] moves chunks
+//! and credits.
 
 use shmem_core::planted_fault::mutant;
 
@@ -21,13 +21,13 @@ pub(super) trait Transfers {
     /// Sends a chunk to a slot of the receiver, then increments the slot's count.
     fn send(&mut self, step: &SendStep, slot: usize);
 
-    /// Gives a rank credits for `chunks` more chunks, in one of its counters.
+    /// Adds `chunks` to a credit counter of a rank, which may then send as many chunks more.
     fn give(&mut self, rank: usize, counter: usize, chunks: u64);
 
     fn copy(&mut self, slot: usize, into: Place);
 
-    /// Combines this member's operand, at `into`, with the chunks in the `members - 1` slots from `first` on (modulo the number of slots),
-    /// and writes the result to `into`. Slot `first + k` has the operand of group member `mine - 1 - k` (modulo `members`).
+    /// Combines this member's operand, at `into`, with the chunks in the `members - 1` slots from `first` on, and writes the result to `into`.
+    /// Slot `first + k`, modulo the number of slots, has the operand of group member `mine - 1 - k`, modulo `members`.
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place);
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// The beginning for a rank, for data of a pattern in the chunks of `cut`, and items of `item` bytes.
+    /// Returns the beginning for a rank, for data of a pattern in the chunks of a cut, and items of `item` bytes.
     pub(super) fn of(
         pattern: Pattern,
         (ranks, rank, root): (usize, usize, usize),
@@ -69,12 +69,12 @@ impl Progress {
         Self { pipelines: schedules.iter().enumerate().map(pipeline).collect(), credits }
     }
 
-    /// A number that changes with every step.
+    /// Returns a number that changes with every step.
     pub(super) fn moved(&self) -> usize {
         self.pipelines.iter().map(|pipeline| pipeline.sent + pipeline.emptied + pipeline.held).sum()
     }
 
-    /// Does all steps that can be done now. Returns whether the schedules are complete.
+    /// Carries out all steps that need no wait. Returns whether the schedules are complete.
     pub(super) fn poll(&mut self, transfers: &mut impl Transfers) -> bool {
         loop {
             // Pipelines alternate, so that the root, which sends in both, serves both.
@@ -87,7 +87,7 @@ impl Progress {
         }
     }
 
-    /// The awaited rank: the sender of the next chunk, or else the giver of the next credit.
+    /// Returns the awaited rank: the sender of the next chunk, or else the giver of the next credit.
     pub(super) fn awaited(&self) -> Option<usize> {
         self.pipelines.iter().find_map(|pipeline| {
             let next = pipeline.receives.get(pipeline.emptied + pipeline.held).map(|step| step.from);
@@ -96,7 +96,7 @@ impl Progress {
     }
 }
 
-/// Most slots for which credits are given together.
+/// Upper limit on slots for which credits are given together.
 const MOST_TOGETHER: usize = 4;
 
 /// The progress of a member in one schedule.
@@ -109,7 +109,7 @@ struct Pipeline {
     sent: usize,
     /// Chunks whose slots have been emptied.
     emptied: usize,
-    /// Further chunks that are held in their slots.
+    /// Chunks behind these that are held in their slots.
     held: usize,
 }
 

@@ -1,16 +1,16 @@
-//! Collectives whose members are certain to be in the same call.
+//! Collectives whose members are certain to be in the same call, because they compare all arguments and not only a hash.
 //!
-//! Hashes of arguments can collide. Some collectives write to other PEs' memory, or keep tables that must be equal on all PEs.
-//! There members exchange [statements](shmem_core::sync::Statement) of arguments. An [`Agreed`] guarantees:
+//! Members of a collective that writes to other PEs' memory, or keeps tables that must be equal on all PEs, exchange
+//! [statements](shmem_core::sync::Statement) of their arguments. An [`Agreed`] guarantees:
 //!
-//! 1. At its last statement all members were in this barrier of the same operation, with the same arguments, and began the
+//! 1. At the last statement all members were in the same barrier of the same operation, with the same arguments, and began the
 //!    operation at the same barrier. Each member compares the statements of its node bit by bit, in memory used for nothing else.
-//!    The member acting for a node sends the node's statement with each round, and begins the next round only if it received an
+//!    The member that acts for a node sends the node's statement in each round, and begins the next round only if it received an
 //!    equal one.
-//! 2. From there on all members take the same steps, which follow from the arguments and from what members have sent each other since. No
-//!    code of the program runs in between. So these barriers compare hashes only.
+//! 2. After the statement all members take the same steps, which follow from the arguments and from the data exchanged since. No
+//!    code of the program runs in between. So the barriers of these steps compare hashes only.
 //! 3. Where a member may have left (by an error, or a panic of the program), all members make the statement [again](Agreed::again).
-//!    It has the number of the collective's first barrier, which differs for a member that left and returned.
+//!    A statement has the number of the collective's first barrier, which differs for a member that left and returned.
 
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;
@@ -19,15 +19,14 @@ use super::barrier_payload::Signature;
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 
-/// A collective whose members have compared their arguments word for word.
+/// A collective whose members have compared statements.
 pub(crate) struct Agreed<'c> {
     pub(crate) collective: Collective<'c>,
     pub(crate) purpose: &'c Purpose<'c>,
 }
 
 impl Team {
-    /// Completes this PE's operations and begins a collective. Ends the job unless all members state equal arguments, word for
-    /// word.
+    /// Completes this PE's operations and begins a collective. Ends the job unless all members state equal arguments.
     ///
     /// # Panics
     ///
@@ -41,7 +40,7 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// A barrier that ends the job unless all are in this very call, with the same arguments.
+    /// Enters barriers that end the job unless all members are in the same call with the same arguments.
     pub(super) fn state(&self, purpose: &Purpose<'_>) {
         for part in 0..purpose.statements() {
             let meeting = self.next_meeting();
@@ -52,12 +51,12 @@ impl Collective<'_> {
 }
 
 impl Agreed<'_> {
-    /// Repeats the statement; ends the job unless all are in this call.
+    /// Repeats the statement.
     pub(crate) fn again(&self) {
         self.collective.state(self.purpose);
     }
 
-    /// Returns the bytes of each member, of any length, by rank.
+    /// Returns the bytes of each member by rank; lengths may differ.
     pub(crate) fn gather(&self, said: &[u8]) -> Vec<Vec<u8>> {
         self.collective.gather(self.purpose, said)
     }

@@ -1,7 +1,6 @@
 //! collect and fcollect: the data of all members, on all of them or on one.
 //!
-//! Short data travel with the barrier, long data on one node through each member's ring. Objects of one node are written in place. Long
-//! data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
+//! Long data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
 
 use core::ops::Range;
 
@@ -192,7 +191,7 @@ impl Team {
     }
 }
 
-/// Any form of `collect`, with a number to compare. `room` provides the destination for a number of elements.
+/// Runs any form of `collect`. Members compare `number`. `room` provides the destination for a number of elements.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,
@@ -257,7 +256,7 @@ fn word(words: &[u8], k: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Allgather of private memory: the same number of bytes on each member.
+    /// Gathers private memory, the same number of bytes from each member, to `all` of each.
     pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
         self.allgather(purpose, SendBuf::of(mine), RecvBuf::of(all));
     }

@@ -1,5 +1,5 @@
-//! Counts what collectives send between nodes, without a job: the payloads of barriers node by node, and schedules rank by rank, carried
-//! out by the [engine](super::engine) on transfers that only count.
+//! Counts the messages and bytes of collectives between nodes, without a job: payloads of barriers node by node, and schedules rank by
+//! rank, carried out by the [engine](super::engine) on transfers that only count.
 
 use super::barrier_payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::barrier_reduction::{PartialResults, most_bytes};
@@ -23,13 +23,12 @@ impl Nodes {
         Self { layout: Layout::new(nodes, nodes * per_node, |rank| rank / per_node), per_node }
     }
 
-    /// The total that all nodes send in the rounds of a barrier.
     fn sent(&self, of: impl Fn(usize, Round) -> usize) -> usize {
         let nodes = self.layout.nodes();
         Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
     }
 
-    /// The number of barriers of a pattern or a scan, and the bytes that all nodes send in them.
+    /// Returns the number of barriers of a pattern or a scan, and the bytes that all nodes send in these barriers.
     pub(crate) fn barriers(&self, pattern: Pattern, is_scan: bool) -> (usize, usize) {
         let (members, nodes) = (self.layout.members_of_all(), self.layout.nodes());
         let blocks = |shares| {
@@ -56,7 +55,7 @@ impl Nodes {
         (pattern.bytes().div_ceil(most).max(1) * times, pattern.bytes() * sent)
     }
 
-    /// For each barrier of an alltoall: (straight messages per node, bytes from all nodes).
+    /// Returns (straight messages of each node, bytes of all nodes) for each barrier of an alltoall.
     pub(crate) fn alltoall(&self, part: usize) -> impl Iterator<Item = (usize, usize)> {
         let nodes = self.layout.nodes();
         Portion::all_of(nodes, self.per_node, part).map(move |portion| {
@@ -78,7 +77,7 @@ pub(crate) struct Sent {
     pub(crate) hops: usize,
 }
 
-/// Counts the schedule of a pattern, of data in symmetric objects or not.
+/// Counts the schedule of a pattern, for data in symmetric objects or not.
 pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_node: usize) -> Sent {
     let (ranks, cut) = (nodes * per_node, pattern.cut(nodes * per_node, symmetric));
     let mut counter = Counter { sent: Sent::default(), node: 0, per_node, weight: 1 };

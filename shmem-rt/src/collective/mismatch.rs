@@ -15,13 +15,13 @@ use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
 use crate::standstill::far_record;
 
-/// How long the PE that finds a mismatch waits for the records of the others: twice the longest sleep of a waiting PE.
+/// Longest wait for the records of the other PEs after a mismatch: twice the longest sleep of a waiting PE.
 const TESTIMONY: Duration = Duration::from_secs(1);
 
-/// Most PEs of other nodes whose records are read.
+/// Upper limit on PEs of other nodes whose records are read.
 const MOST_ASKED: usize = 64;
 
-/// Most calls that the message names; PEs in other calls are counted.
+/// Upper limit on calls that the message names. PEs in further calls are counted.
 const MOST_NAMED: usize = 4;
 
 const RETURNED: &str = "returned from `main`";
@@ -35,7 +35,7 @@ pub(super) enum Stranger {
     Elsewhere,
 }
 
-/// Reads a PE's record of its current call, or of the request at (team, place). None if the record changes meanwhile.
+/// Reads a PE's record of its current call, or of its request at (team, place). None if the record changes meanwhile.
 fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
     let offset = match request {
         None => offset_of!(SystemArea, record),
@@ -57,7 +57,7 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     first.filter(|_| first == second)
 }
 
-/// Ends the job: another PE has started a request that this PE has not. `here` makes both texts from the other PE's record.
+/// Ends the job, because another PE has started a request that this PE has not. `here` makes both texts from the other PE's record.
 #[cold]
 pub(super) fn refuse_started(
     job: &Job,
@@ -74,7 +74,7 @@ pub(super) fn in_words(theirs: Option<Activity>) -> String {
 }
 
 impl Collective<'_> {
-    /// Ends the job: members are in different operations.
+    /// Ends the job, because members are in different operations.
     #[cold]
     pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
@@ -117,8 +117,8 @@ impl Collective<'_> {
         team.job.abort(1, &mismatch(groups(places.into_iter())))
     }
 
-    /// Ends the job if another member has started a collective before this barrier, and this PE has not: both would hang. Some
-    /// member that has not started the collective gets a mark of one that has.
+    /// Ends the job if another member has started a collective before this barrier, and this PE has not, because both would hang. At
+    /// least one member that has not started the collective gets a mark of one that has.
     pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
@@ -139,7 +139,7 @@ impl Collective<'_> {
     }
 }
 
-/// The message for a mismatch, of calls with the PEs that are in each.
+/// Returns the message for a mismatch, for calls with the PEs that are in each.
 fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
@@ -191,7 +191,7 @@ impl Mark {
     }
 }
 
-/// (place of request `number` among its team's requests, set of marks of its barrier)
+/// Returns (place of request `number` among its team's requests, set of marks of its barrier).
 pub(super) fn place_of(number: u64) -> (usize, usize) {
     let (places, number) = (MOST_REQUESTS, number as usize);
     (number % places, number / places % 2)

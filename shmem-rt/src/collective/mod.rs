@@ -1,15 +1,13 @@
 //! Collectives of teams.
 //!
-//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below): between
-//! nodes by estimated time, on a node by measured thresholds. [`world`] repeats the methods for the world, and [`untyped`] for bytes,
-//! which a library in C calls. [`request`] has the non-blocking forms: a PE makes progress on them whenever it waits in the library or
-//! tests a request.
+//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below). [`world`]
+//! repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`request`] has the non-blocking forms.
 //!
 //! | family | file | between nodes, short (meetings) | between nodes, long | on one node, long |
 //! |---|---|---|---|---|
 //! | barrier, sync | [`barrier`] | [dissemination](schedule::Round) | | |
 //! | broadcast | [`broadcast`] | [blocks](barrier_payload::Blocks) by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
-//! | reductions | [`reduce`](mod@reduce) | [partial results](partial_results) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
+//! | reductions | [`reduce`](mod@reduce) | [partial results](barrier_reduction) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
 //! | scans | [`reduce`](mod@reduce) | partial results of lower ranks by dissemination | meetings | meetings |
 //! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
 //! | collect | [`gather`] | an fcollect of the lengths, then blocks | meetings | circular buffers of all |
@@ -20,33 +18,32 @@
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
-//! Long data between nodes use windows, or meetings where there is no room for windows; on one node, rings. Short data use
-//! meetings. On one node long symmetric objects of a broadcast, reduction, fcollect or alltoall use direct. Authors and sources are
-//! in the files of [`schedule`]. CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
+//! Authors and sources are in the files of [`schedule`]. CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
 //!
 //! # Ways
 //!
 //! The variable `SHMEM_COLLECTIVE_ALGORITHM` accepts these names. All members pick the same way: the choice depends on arguments that the
 //! opening barrier compares, and on the job's layout.
 //!
-//! * **meetings**: data travel with barriers. A member copies a piece to its [staging] buffer and enters a barrier. The opening
-//!   barrier has the first piece; each further piece has its own. Between nodes the piece is the [payload](barrier_payload) of the messages.
-//! * **rings**: on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)) in its window, and the others read
-//!   them there. If every member has its own core, only the opening barrier is needed.
-//! * **direct**: on one node. Symmetric objects are read and written in place: one copy.
-//! * **windows**: between nodes. Chunks are pipelined through receive buffers, each member's window. A [schedule] gives the order of
-//!   chunks, the [engine] carries it out, and [`windows`] gives the addresses.
+//! * **meetings**: short data, or data for which there is no other way. A member copies a piece to its [staging] buffer and enters a
+//!   barrier, the opening one with the first piece. Between nodes the piece is the [payload](barrier_payload) of the barrier's messages.
+//! * **rings**: long private data on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)), and the others
+//!   read them there.
+//! * **direct**: long symmetric objects on one node. Members read and write them in place: one copy.
+//! * **windows**: long data between nodes. Chunks are pipelined through a receive buffer of each member, its window. A [schedule] gives
+//!   the order of chunks, the [engine] carries it out, and [`windows`] copies the chunks.
 //!
 //! # Opening barrier and results
 //!
-//! Every collective begins with a checked [`barrier`], a started one in the background. The barrier carries a hash of the operation
-//! and its [arguments](argument). A difference that the hash shows ends the job, naming both calls ([`mismatch`]). A hash can
-//! collide: so where memory safety depends on agreement, members compare the arguments themselves ([`exact_agreement`]).
+//! Every collective begins with a checked [`barrier`], which carries a hash of the operation and its [arguments](call_argument). A
+//! difference of hashes ends the job, naming both calls ([`mismatch`]). Hashes can collide, so members compare the arguments
+//! themselves where memory safety depends on that ([`exact_agreement`]).
 //!
-//! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result is the same to the bit on every layout
+//! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result has the same bits on every layout
 //! and by every way. Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.
 //!
-//! [`message_counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
+//! [`message_counts`] runs schedules and payloads without data, and counts their messages and bytes for jobs of any size.
+
 mod alltoall;
 mod barrier;
 mod barrier_payload;

@@ -1,9 +1,9 @@
 //! Reductions and scans, by the operations on numbers of one table, and by operations of the program.
 //!
-//! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines all short data;
-//! of long data it combines a slice for all members (a reduce-scatter and an allgather through rings, or in place in objects). Between
-//! nodes [partial results](super::barrier_reduction) travel with the barrier, and long data by [recursive halving and
-//! doubling](super::schedule::HalvingDoubling). Scans go by meetings.
+//! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines short data
+//! itself; of long data each member combines a slice for all members (a reduce-scatter and an allgather, through rings or in place in
+//! objects). Between nodes [partial results](super::barrier_reduction) travel with the barrier, and long data by [recursive halving and
+//! doubling](super::schedule::HalvingDoubling).
 
 use core::any::type_name;
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -40,7 +40,7 @@ pub enum Combined {
 }
 
 impl Combined {
-    /// The number of these ranks, which begin with rank 0.
+    /// Returns the number of these ranks, the first of which is 0.
     fn of(self, rank: usize, members: usize) -> usize {
         match self {
             Self::All => members,
@@ -50,7 +50,7 @@ impl Combined {
     }
 }
 
-/// An operation on the numbers that items consist of. `$exact`: rounding numbers give the same result in any order.
+/// Evaluates to an operation on the numbers that items consist of. `$exact`: rounding numbers give the same result in any order.
 macro_rules! typed {
     ($item:ty, BitReducible::Bits, $op:ident, $exact:expr) => {
         Typed::new(<$item as BitReducible>::Bits::$op, |bits| bits, $exact)
@@ -229,7 +229,7 @@ impl Team {
         })
     }
 
-    /// Runs `reduce` on items that consist of `N`s. Members compare `word`.
+    /// Calls `reduce` with items that consist of `N`s. Members compare `word`.
     #[inline]
     #[track_caller]
     fn reduced<X: Contribution<R>, R, N>(
@@ -284,32 +284,30 @@ impl Team {
     }
 }
 
-/// A number of bytes as a number of `N`s, or, if these have no bytes, of items.
+/// Returns the text for a number of bytes of `N`s, or of items if these have no bytes.
 fn show<N>(bytes: usize, items: usize) -> String {
     format!("{} x {}", bytes.checked_div(size_of::<N>()).unwrap_or(items), type_name::<N>())
 }
 
-/// A hash of an operation's type, to be compared.
+/// Returns a hash of an operation's type, for comparison.
 pub(super) fn type_of<F>(_: &F) -> u64 {
     word_of(type_name::<F>())
 }
 
-/// Bytes for the operands of a tile of a direct reduction and its result, which stay in the first-level cache.
+/// Bytes for all operands and the result of a tile of a direct reduction: they stay in the first-level cache.
 const OPERANDS: usize = 8 << 10;
 
-/// Bytes of a cache line, which slices do not share.
+/// Bytes of a cache line. No two slices share a line.
 const LINE: usize = 64;
 
-// A tile of a direct reduction has a line, or more.
 const _: () = assert!(TeamShape::MOST_DIRECT == OPERANDS / LINE - 1);
 
-/// Bytes of each operand of a tile of a direct reduction.
 fn room_of_operand(members: usize) -> usize {
     OPERANDS / (members + 1) / GRAIN * GRAIN
 }
 
 impl Collective<'_> {
-    /// Combines the items of the ranks in `combined`, in `source` or else in `data`, to `data`.
+    /// Writes the combined items of the ranks in `combined` to `data`. The own items are in `source`, or else in `data`.
     pub(super) fn reduce(
         &self,
         purpose: &Purpose<'_>,
@@ -363,7 +361,7 @@ impl Collective<'_> {
         }
     }
 
-    /// On one node: every member combines the contributions of the ranks in `combined`, where they are.
+    /// Reduces on one node: every member combines the contributions of the ranks in `combined` where they are.
     fn reduce_by_steps(
         &self,
         purpose: &Purpose<'_>,
@@ -399,7 +397,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Bytes of a member's slice of a piece, in whole items and grains; 0 if there is no room for any.
+    /// Returns the bytes of a member's slice of a piece, in whole items and grains; 0 if a chunk has no room for an item.
     fn slice_of(&self, bytes: usize, size: usize) -> usize {
         // Several pieces, so that a member has work while it waits for a chunk.
         let wanted = (bytes / self.team.size() / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
@@ -407,13 +405,13 @@ impl Collective<'_> {
         wanted.min(TeamShape::of(self.team).room_of_chunk()) / unit * unit
     }
 
-    /// A reduce-scatter and an allgather through rings, on one node: every member combines a slice of each piece. It sends the others their
-    /// slices, combines its own, and sends them the result. Chunks alternate between contributions and results. The contribution to the
-    /// next piece is sent before the result of this one, so it travels while this one is combined.
+    /// Reduces on one node by a reduce-scatter and an allgather through rings. Every member sends the others their slices of a piece,
+    /// combines its own slice, and sends them the result. Chunks alternate between contributions and results. The contribution to the
+    /// next piece is sent before the result of this piece, so it travels while this piece is combined.
     ///
-    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece instead; its last member
-    /// wakes all. Then no chunk is missing and no slot is full: each read is a barrier behind the write, and each overwrite a
-    /// barrier behind the read.
+    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece instead, whose last member
+    /// wakes all. Then no chunk is missing and no slot is full: a barrier is between each write and its read, and between each read and
+    /// the next write.
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
@@ -477,8 +475,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines symmetric objects of a node in place. Every member combines a slice and writes it to all members; no other member reads
-    /// that slice.
+    /// Combines symmetric objects of a node in place. Every member combines a slice and writes the result to all members; no other member
+    /// reads that slice.
     fn reduce_directly(&self, purpose: &Purpose<'_>, (from, to): (Extent, Extent), op: &dyn ReduceOp) {
         let (members, rank, size) = (self.team.size(), self.team.rank(), op.size());
         self.meet(purpose);
@@ -503,8 +501,8 @@ impl Collective<'_> {
         self.leave_copies(purpose);
     }
 
-    /// Reduces between nodes: by partial results in the messages of barriers or, where these do not fit, by gathering all operands. The
-    /// caller settles `data`.
+    /// Reduces by partial results in the messages of barriers or, where these do not fit, by gathering all operands. The caller settles
+    /// `data`.
     fn reduce_between_nodes(
         &self,
         purpose: &Purpose<'_>,

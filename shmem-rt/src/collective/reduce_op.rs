@@ -1,5 +1,5 @@
-//! What can be reduced, and by what: [numbers](Number) with their operations, and [`ReduceOp`], a function over tiles of bytes, so that
-//! one engine serves every type and operation, of Rust and of C.
+//! Types that can be reduced, [numbers](Number) with their operations, and [`ReduceOp`], an operation on tiles of bytes. So one engine
+//! serves every type and operation, of Rust and of C.
 
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -258,8 +258,8 @@ pub(super) trait ReduceOp {
     /// Whether the result is the same in any order.
     fn is_exact(&self) -> bool;
 
-    /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, the left operands are in `into`. All have the same
-    /// number of whole items, of any alignment.
+    /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, the left operands are in `into`. All three have the
+    /// same number of whole items, at any alignment.
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]);
 
     /// Replaces every NaN of a result by one fixed NaN.
@@ -320,7 +320,6 @@ impl<N: Pod, O: Fn(N, N) -> N, S: Fn(N) -> N> ReduceOp for Typed<N, O, S> {
     }
 }
 
-/// Panics unless lengths are equal.
 pub(super) fn require_same(into: &[u8], operands: &[u8]) {
     assert!(into.len() == operands.len(), "a tile of {} bytes, and one of {}", into.len(), operands.len());
 }

@@ -1,13 +1,13 @@
 //! The tree that defines the result of a reduction.
 //!
 //! Floating sums depend on their order. So a reduction promises an order that depends on the number of ranks alone. A [`Vertex`] stands for
-//! `2^k` consecutive ranks from a multiple of `2^k` on, cut at the number of ranks. Its value combines the value of its first half with
-//! that of its second half on the right; an empty second half is left out (`-0.0 + 0.0` is `+0.0`, so no zero stands in). The value of a
-//! rank is its operand. The result is the value of all ranks: of seven `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm
-//! of the ranks.
+//! `2^k` consecutive ranks from a multiple of `2^k` on, cut at the number of ranks. The value of a vertex combines the value of its first
+//! half with that of its second half on the right. An empty second half is left out, and not a zero, because `-0.0 + 0.0` is `+0.0`. The
+//! value of a rank is its operand. The result is the value of all ranks: of seven `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the
+//! logarithm of the ranks.
 //!
-//! So combining halves of vertices, and nothing else, gives the same bits, on any PE and in any round. A member's partial results
-//! of a set of ranks are the set's [cover](super::barrier_reduction::Cover). The first ranks form a tree of their own, made of
+//! So members that combine only halves of vertices get the same bits, on any PE and in any round. A member's partial results
+//! of a set of ranks are the values of the set's [cover](super::barrier_reduction::Cover). The first ranks form a tree of their own, made of
 //! vertices of the large tree, so prefixes are [folded](fold) as all ranks are.
 
 use core::iter::Peekable;
@@ -17,16 +17,16 @@ use shmem_core::planted_fault::mutant;
 
 use super::reduce_op::ReduceOp;
 
-/// Bytes on the stack for partial results, which stay in the first-level cache: with more ranks, tiles are shorter.
+/// Bytes on the stack for partial results, which stay in the first-level cache. The more ranks, the shorter are tiles.
 pub(super) const PARTIALS: usize = 4 << 10;
 
-/// Stack bytes for short operands: zeroing more would take longer than combining.
+/// Bytes on the stack for partial results of short operands: zeroing more would take longer than combining.
 const FEW: usize = 256;
 
 /// The operands of a fold, by number.
 #[derive(Clone, Copy)]
 pub(super) enum Operands<'o, 'v> {
-    /// Operands in memory that nobody writes meanwhile.
+    /// Operands in memory that nobody writes during the fold.
     InPlace(&'o dyn Fn(usize) -> &'v [u8]),
     /// Operands that are copied tile by tile: (number, offset, destination).
     Read(&'o dyn Fn(usize, usize, &mut [u8])),
@@ -49,7 +49,7 @@ impl Vertex {
         Self { first: rank, end: rank + 1 }
     }
 
-    /// The largest vertex inside a run of ranks that begins with the first rank of the run, among `ranks` ranks.
+    /// Returns the largest vertex, in the tree of `ranks` ranks, that begins with the first rank of a run and is inside the run.
     pub(super) fn largest_in(run: Range<usize>, ranks: usize) -> Self {
         let Range { start: first, end } = run;
         assert!(first < end && end <= ranks, "{first}..{end} are no run of {ranks} ranks");
@@ -67,12 +67,11 @@ impl Vertex {
         self.first..self.end
     }
 
-    /// Levels below the vertex: the number of partial-result tiles that computing its value needs, besides `into`.
+    /// Returns the number of levels below the vertex: computing its value needs as many tiles for partial results.
     fn depth(self) -> usize {
         (self.end - self.first).next_power_of_two().ilog2() as usize
     }
 
-    /// The two halves; None for a single rank.
     fn halves(self) -> Option<(Self, Self)> {
         let Self { first, end } = self;
         let half = (end - first).next_power_of_two() / 2;
@@ -81,8 +80,8 @@ impl Vertex {
     }
 
     /// Computes a tile of the vertex's value from the next operands in `given`: numbered values of disjoint vertices, in the order
-    /// of ranks. Returns a value that is in place, or else writes it to `into`. `partials` has room for [`depth`](Self::depth)
-    /// tiles.
+    /// of ranks. Returns the tile if the value is in place, and otherwise writes it to `into`. `partials` has room for
+    /// [`depth`](Self::depth) tiles.
     fn value<'v>(
         self,
         given: &mut Peekable<impl Iterator<Item = (Self, usize)>>,
@@ -109,7 +108,7 @@ impl Vertex {
     }
 }
 
-/// Combines operands of `ranks` ranks, all of `into`'s length, into `into`.
+/// Writes the combination of the operands of `ranks` ranks to `into`. Each operand is as long as `into`.
 #[inline]
 pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn ReduceOp) {
     if let (2, Operands::InPlace(of)) = (ranks, operands) {
@@ -120,8 +119,8 @@ pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op
     fold_vertices(core::iter::once(Vertex::all(ranks)), given, operands, into, op);
 }
 
-/// Writes the values of `vertices` to `into`, contiguously, combined from the values of `given`: (vertex, operand number) in rank
-/// order.
+/// Writes the values of `vertices` to `into`, one behind the other, combined from the values of the vertices in `given`: (vertex, operand
+/// number) in the order of ranks.
 pub(super) fn fold_vertices(
     vertices: impl Iterator<Item = Vertex> + Clone,
     given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -146,7 +145,7 @@ pub(super) fn fold_vertices(
     });
 }
 
-/// Lends memory for partial results: at least `least` bytes, and more where that makes tiles longer, up to `wanted`.
+/// Lends `work` memory for partial results: at least `least` bytes, and up to `wanted` where that makes tiles longer.
 fn with_partials<R>(least: usize, wanted: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match (least, wanted) {
         (_, 0..=FEW) => work(&mut [0; FEW]),

@@ -4,15 +4,14 @@
 //! PE, which proceeds whenever the PE waits inside the library or tests a request, without a thread.
 //!
 //! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k`
-//! further on. A mark is a hash of the purpose, the team's number of barriers, and a bit that is never 0. So a mismatch of started
-//! collectives, or of their order, is found here. A member that started nothing is found at its next barrier
-//! ([strays](super::mismatch)).
+//! further on. A mark is a hash of the purpose, the team's number of barriers, and a bit that is never 0. So the marks show a mismatch of
+//! started collectives, or of their order. A member that started nothing is found at its next barrier ([`mismatch`](super::mismatch)).
 //!
 //! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place:
-//! counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message reaches them
-//! before:
+//! counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message of the new request
+//! reaches the counters before they are cleared:
 //!
-//! * The previous request at this place is complete on this PE, so all messages to it have arrived.
+//! * The previous request at this place is complete on this PE, so all its messages have arrived.
 //! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the
 //!   previous request begins, which no member ends before all have started it.
 //!
@@ -50,12 +49,12 @@ use crate::job::Job;
 use crate::members::Members;
 use crate::state::uses::RequestClaim;
 
-/// The least chunk: a shorter one takes about as long.
+/// Bytes of the shortest chunk: a shorter one takes about as long.
 const LEAST: usize = 2 << 10;
 
 impl Team {
-    /// The steps of a started collective, for items of `item` bytes. None if no data move. Chunks are short enough that several are under
-    /// way.
+    /// Returns the steps of a started collective, for items of `item` bytes. None if no data move. Chunks are so short that several are
+    /// under way.
     pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<Progress> {
         let members = self.size();
         if members == 1 || pattern.bytes() == 0 {
@@ -75,7 +74,7 @@ impl Team {
 }
 
 impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
-    /// Starts a collective of `bytes` bytes of this PE. `finish` delivers its result. Members compare `words`; messages show `subject`.
+    /// Starts a collective of `bytes` bytes of this PE. `finish` delivers the result. Members compare `words`; messages show `subject`.
     pub(super) fn start<const N: usize, R>(
         &self,
         operation: impl Into<Operation>,
@@ -110,14 +109,12 @@ pub(crate) fn land_all(endpoint: &Endpoint) {
     wait_until(endpoint, || !endpoint.waiting().has_work(), || activity);
 }
 
-/// Waits until `done`, while works of this PE proceed.
 pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
     // SAFETY: only the doorbell is used, as by every wait for a word of this PE.
     let bell = &unsafe { endpoint.system() }.doorbell;
     endpoint.waiting().until(0, endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
 }
 
-/// Delivers the bytes of a result.
 type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 
 /// A started collective, as from [`start_sum`](crate::Team::start_sum), which makes progress while the program runs. Waiting gives
@@ -251,21 +248,19 @@ impl Held {
         Self(unsafe { Box::from_raw(bytes) })
     }
 
-    /// The bytes, to be written by transfers.
+    /// Returns the bytes for transfers that write.
     ///
     /// # Safety
     ///
-    /// The result is used only while `self` lives, and while no result of [`settled`](Self::settled) is.
+    /// The result is used only while `self` lives, and while no result of [`settled`](Self::settled) is used.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
         // SAFETY: the box has that many bytes, in cells, to which no `&[u8]` exists (caller).
         unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
     }
 
-    /// The bytes.
-    ///
     /// # Safety
     ///
-    /// Nobody writes them for as long as the result is used.
+    /// Nobody writes the bytes for as long as the result is used.
     unsafe fn settled(&self) -> &[u8] {
         // SAFETY: the box has `len` bytes; the rest is the caller's promise.
         unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
@@ -276,14 +271,14 @@ impl Held {
 pub(super) struct Task {
     /// None if no data move.
     pub(super) progress: Option<Progress>,
-    /// Data that are sent, besides the result.
+    /// Data to send that are not in the result.
     pub(super) source: Held,
     pub(super) result: Held,
     pub(super) op: Option<Box<dyn ReduceOp + Send>>,
 }
 
 impl Task {
-    /// A task without a separate source and without an operation.
+    /// Returns a task without a separate source and without an operation.
     pub(super) fn of(progress: Option<Progress>, result: Vec<u8>) -> Self {
         Self { progress, source: Held::new(Vec::new()), result: Held::new(result), op: None }
     }
@@ -291,7 +286,7 @@ impl Task {
 
 pub(super) struct StartedRequest {
     activity: Activity,
-    /// None when the request is over.
+    /// None if the request is over.
     state: Mutex<Option<RequestState>>,
     is_complete: AtomicBool,
     result: Held,
@@ -306,7 +301,6 @@ struct RequestState {
     place: (usize, usize),
     mark: Mark,
     round: usize,
-    /// Whether the mark of this round was sent.
     has_told: bool,
     progress: Option<Progress>,
     source: Held,
@@ -455,7 +449,7 @@ impl RequestState {
         Reach { job: &self.job, members: &self.members, rank: self.rank }
     }
 
-    /// Makes progress on the barrier: sends this member's mark in each round. Returns whether anything was done.
+    /// Makes progress on the barrier. Returns whether a mark was sent or has arrived.
     fn meet(&mut self, activity: &Activity) -> bool {
         let mut moved = false;
         while !self.has_met() {
@@ -484,7 +478,7 @@ impl RequestState {
         }
     }
 
-    /// Ends the job: a member has started something else.
+    /// Ends the job, because another member has started another collective.
     #[cold]
     fn refuse(&self, other: usize, mine: &Activity) -> ! {
         let pes = [self.rank, other].map(|rank| self.members.member(rank));

@@ -1,4 +1,4 @@
-//! scatter: a part of the root's data for each member. reduce-scatter: combines the parts of all members for each one.
+//! scatter: each member gets a part of the root's data. reduce-scatter: each member gets a part of a reduction.
 
 use core::ops::Range;
 
@@ -123,7 +123,7 @@ impl Team {
     }
 }
 
-/// Ok if `all` items are a part of `part` items for each member, else both numbers.
+/// Returns both numbers as an error unless `all` items are a part of `part` items for each member.
 fn is_parts(team: &Team, all: usize, part: usize) -> Result<(), (usize, usize)> {
     if part.checked_mul(team.size()) == Some(all) { Ok(()) } else { Err((all, part)) }
 }

@@ -1,14 +1,13 @@
-//! Staging: how members pass data through memory of the runtime, and on one node past it.
+//! Staging: how members of a node pass data to each other, through memory of the runtime or in place.
 //!
-//! A [`BarrierRoom`] is one barrier with its buffers; longer data take one for each piece. On one node a [`Ring`], a circular buffer of
-//! each member, replaces the barrier for each piece: [`Collective::staged`] does either. Symmetric objects of one node are read and written
-//! in place (`Collective::copy_on`).
+//! A [`BarrierRoom`] is one barrier with its buffers; long data take one for each piece. A [`Ring`], a circular buffer of each member,
+//! replaces the barrier for each piece. [`Collective::staged`] does either. Symmetric objects are read and written in place
+//! (`Collective::copy_on`).
 //!
 //! **Rings.** All members step through the same chunks in the same order, and also take chunks that they do not read. The first
 //! chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the three rules of
-//! rings ([`RingWords`]) whatever the others do, so no slot is read while it is written. Waking a PE costs more than a chunk where
-//! PEs share cores. So a member rings bells late: with its next chunk, before it waits, and at the end. Design.md, section 12, has
-//! the reason for a ring's size.
+//! rings ([`RingWords`]) whatever the others do, so no slot is read while it is written. Where PEs share cores, waking a PE costs more
+//! than a chunk. So a member rings bells late: with its next chunk, before it waits, and at the end.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -29,19 +28,19 @@ use super::choose::Pattern;
 use super::user_buffer::RecvBuf;
 use crate::group::{Collective, Meeting, Purpose};
 
-/// One barrier with its buffer for contributions: a line where that is enough, or half of the scratch. Lines and halves are used in
-/// turn, so one barrier for each piece is enough: all readers of a buffer enter a barrier before its owner writes it again.
+/// One barrier with the buffer for the own contribution: a line, or half of the scratch. Lines and halves are used in turn, so one barrier
+/// for each piece is enough, because all readers of a buffer enter a barrier before its owner writes there again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     meeting: u64,
     offset: usize,
     room: usize,
-    /// Contributions of all nodes, which members read in the mirror; None on one node.
+    /// Contributions of all nodes in the mirror; None on one node.
     blocks: Option<Blocks<'c>>,
 }
 
 impl<'c> BarrierRoom<'c> {
-    /// The next barrier of a team, to which no member contributes more than `bytes` bytes. All members pass the same number.
+    /// Returns the next barrier of a team. No member contributes more than `bytes` bytes, the same number on all members.
     #[inline]
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
         let (team, meeting) = (collective.team, collective.next_meeting());
@@ -58,7 +57,7 @@ impl<'c> BarrierRoom<'c> {
         Self { collective, meeting, offset, room, blocks: None }
     }
 
-    /// Synchronises all members. `shares` gives the bytes that each rank has contributed, the same on all members.
+    /// Synchronises all members. `shares` returns the bytes that each rank has contributed, the same on all members.
     #[inline]
     pub(super) fn meet(&mut self, purpose: &Purpose<'_>, shares: impl FnOnce() -> Shares) {
         let collective = self.collective;
@@ -70,15 +69,15 @@ impl<'c> BarrierRoom<'c> {
         self.blocks = Some(blocks);
     }
 
-    /// The room, to be written before the barrier. No PE reads the calling PE's part of it now: its last readers have since entered
-    /// the barrier before this one. That holds for any operations, because a barrier's number selects the room, and all members
+    /// Returns the own buffer, to be written before the barrier. No PE reads the own part of it now, because its last readers have since
+    /// entered the barrier before this one. That holds for any operations, because a barrier's number selects the buffer, and all members
     /// enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
     #[inline]
     pub(super) fn room(&mut self) -> OwnPart<'_> {
         OwnPart { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
     }
 
-    /// `bytes` bytes at an offset of a rank's part, valid until the next barrier.
+    /// Returns `bytes` bytes at an offset of a rank's contribution, valid until the next barrier.
     #[inline]
     pub(super) fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
         let team = self.collective.team;
@@ -96,20 +95,20 @@ impl<'c> BarrierRoom<'c> {
     }
 }
 
-/// How members pass data to each other, piece by piece, through buffers of the runtime.
+/// How members pass data to each other piece by piece.
 pub(super) struct Staged {
-    /// By rings, or else by a barrier for each piece.
+    /// Whether by rings, and not by a barrier for each piece.
     pub(super) by_ring: bool,
-    /// The longest data of a member, and of a piece, in bytes or items.
+    /// Length of the longest data of a member, and of a piece, in bytes or items.
     pub(super) total: usize,
     pub(super) at_once: usize,
-    /// Most bytes that a member writes of a piece.
+    /// Upper limit on the bytes that a member writes of a piece.
     pub(super) bytes: usize,
     pub(super) writes: bool,
     pub(super) reads: bool,
 }
 
-/// Memory of the runtime for the calling PE's part of a piece: a [`BarrierRoom`] or a [`RingSlot`], which it borrows.
+/// Memory of a [`BarrierRoom`] or a [`RingSlot`] for the calling PE's part of a piece.
 pub(super) struct OwnPart<'t> {
     start: *mut u8,
     len: usize,
@@ -117,8 +116,8 @@ pub(super) struct OwnPart<'t> {
 }
 
 impl OwnPart<'_> {
-    /// `bytes` bytes at an offset, to be written. Only bytes of the calling PE's own part may be asked for: a message of another node may
-    /// arrive behind them.
+    /// Returns `bytes` bytes at an offset, to be written. They must be inside the calling PE's own part, because a message of another node
+    /// may arrive behind it.
     #[inline]
     pub(super) fn part(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         assert!(at + bytes <= self.len, "{bytes} bytes at {at} in a room of {}", self.len);
@@ -128,22 +127,21 @@ impl OwnPart<'_> {
     }
 }
 
-/// What a member does next with a piece, which is a range of the total.
+/// What a member does next with a piece, a range of the total.
 pub(super) enum Turn<'t> {
-    /// Writes its own part to the room.
     Write(Range<usize>, OwnPart<'t>),
-    /// Reads the parts of others: (rank, offset, bytes) of what a rank has written.
+    /// Reads other members' parts, by a function of (rank, offset, bytes).
     Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
 
-/// Shares for members on one node: never called.
+/// Panics: shares are asked for between nodes only.
 pub(super) fn of_one_node(_: Range<usize>) -> Shares {
     unreachable!("members are on one node")
 }
 
 impl Collective<'_> {
-    /// Calls `turn` to write and read each piece. With rings, later pieces are written before one is read. `shares` gives
-    /// the bytes that each rank writes of a piece, between nodes.
+    /// Calls `turn` to write and read each piece. With rings, later pieces are written before one is read. Between nodes, `shares` returns
+    /// the bytes that each rank writes of a piece.
     #[inline(always)]
     pub(super) fn staged(
         &self,
@@ -189,22 +187,22 @@ impl Collective<'_> {
     }
 }
 
-/// Bytes of all rings of a node together, unless members are very many or few.
+/// Bytes of all rings of a node together, unless members are very many or very few.
 const ALL_RINGS: usize = 2 * RING_BYTES;
 
-/// Bytes of a member's ring, in its window.
+/// Returns the bytes of a member's ring. docs/design.md, section 12, has the reason for its size.
 pub(super) fn ring_bytes(members: usize) -> usize {
     (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
 }
 
-/// The series of chunks of one collective, in a circular buffer of each member.
+/// The chunks of one collective, in a circular buffer of each member.
 pub(super) struct Ring<'c> {
     collective: &'c Collective<'c>,
     purpose: &'c Purpose<'c>,
-    /// The offset of the buffer from the start of a member's slot in the arena, and its number of slots.
+    /// Offset of the buffer from the start of a member's slot in the arena, and number of slots of the buffer.
     room: usize,
     slots: usize,
-    /// The first chunk's number, counted for the life of the team.
+    /// Number of the first chunk, counted for the life of the team.
     first: u64,
     /// Chunks that the calling PE has taken.
     taken: usize,
@@ -215,9 +213,9 @@ pub(super) struct Ring<'c> {
 impl<'c> Ring<'c> {
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
-    /// The series of a collective. Its buffer is the window, or, where the team has none, the mirror, which no other node writes. The
-    /// world's window is a part of the system area. For another team all members have taken the same bytes there, by a statement
-    /// (`take_windows`).
+    /// Begins the chunks of a collective. The buffer is the window or, where the team has none, the mirror, which no other node writes.
+    /// The world's window is a part of the system area. For another team all members have taken the same bytes as a window, by a
+    /// statement (`take_windows`).
     pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         let team = collective.team;
         let (room, slots) = match team.has_windows() {
@@ -230,8 +228,8 @@ impl<'c> Ring<'c> {
         ring
     }
 
-    /// The number of chunks by which a member's reads lag its writes: half of the slots. Data just written are read from the other
-    /// core's cache half as fast as later from the shared cache.
+    /// Returns the number of chunks by which a member's reads lag its writes: half of the slots. Data that were just written would be
+    /// read from the other core's cache, half as fast as later from the shared cache.
     pub(super) fn lag(&self) -> usize {
         self.slots / 2
     }
@@ -270,7 +268,7 @@ impl<'c> Ring<'c> {
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 
-    /// Marks the k-th chunk of every member, and those before, as read by the calling PE.
+    /// Marks the k-th chunk of every member, and all chunks before, as read by the calling PE.
     pub(super) fn take(&mut self, k: usize) {
         self.taken = k + 1;
         self.words(self.collective.endpoint.me()).take(self.first + k as u64);
@@ -317,7 +315,7 @@ impl<'c> Ring<'c> {
         &team.system_at(endpoint, pe).teams[team.index].ring
     }
 
-    /// The offset of a chunk from the start of its owner's slot in the arena.
+    /// Returns the offset of a chunk from the start of its owner's slot in the arena.
     fn offset(&self, number: u64) -> usize {
         self.room + (number % self.slots as u64) as usize * CHUNK_BYTES
     }
@@ -329,7 +327,7 @@ impl Drop for Ring<'_> {
     }
 }
 
-/// A free slot, for a chunk of the calling PE.
+/// A free slot of the calling PE.
 pub(super) struct RingSlot<'r> {
     ring: &'r Ring<'r>,
     number: u64,
@@ -342,16 +340,15 @@ impl RingSlot<'_> {
         ring.ring_others();
     }
 
-    /// As [`show`](Self::show), without ringing: the caller rings next.
+    /// As [`show`](Self::show), for a caller that rings the bells next.
     pub(super) fn show_unheard(self) {
         let Self { ring, number } = self;
         ring.words(ring.collective.endpoint.me()).fill(number);
         ring.owes_bells.set(true);
     }
 
-    /// The slot's bytes (`Ring::new`). No PE reads them: all others have taken the slot's last chunk (`Ring::slot`), this one is
-    /// shown later. No other thread of this PE is in a collective of the team (`Team::enter`), and a series has one slot for each
-    /// number.
+    /// Returns the slot's memory (`Ring::new`). No PE reads it, because all others have taken the slot's last chunk (`Ring::slot`), and
+    /// this chunk is shown later. No other thread of this PE is in a collective of the team (`Team::enter`), and each chunk has one slot.
     pub(super) fn room(&mut self) -> OwnPart<'_> {
         let Self { ring, number } = *self;
         let start = ring.collective.endpoint.mine(ring.offset(number));
@@ -363,12 +360,11 @@ impl RingSlot<'_> {
 // members' earlier writes to them visible to all. A member leaves when no other one reads its copy. The head of `user_buffer` argues why
 // that is sound.
 impl Collective<'_> {
-    /// A rank's copy of an object.
     pub(super) fn copy_on(&self, rank: usize, place: Extent) -> RecvBuf<'_> {
         RecvBuf::on(self.endpoint, self.team.member(rank), place)
     }
 
-    /// All ranks, from the own one on, so that members access different ones.
+    /// Returns all ranks, from the own one on, so that members access different ones.
     pub(super) fn ranks_from_own(&self) -> impl Iterator<Item = usize> + use<> {
         let (members, rank) = (self.team.size(), self.team.rank());
         (rank..members).chain(0..rank)
@@ -394,7 +390,7 @@ impl Collective<'_> {
 const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
 
 impl Collective<'_> {
-    /// The way of the data. The team takes windows when the way first needs them.
+    /// Returns the way of the data. The team takes windows when a way first needs them.
     #[inline]
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
         let (team, way) = (self.team, self.team.way(pattern, is_symmetric));
@@ -405,10 +401,8 @@ impl Collective<'_> {
         way
     }
 
-    /// Takes a window on each member, or on none if one has no room. Windows are kept while anything of the team exists.
-    ///
-    /// Members write to each other's windows without further agreement. So they state their purpose first
-    /// ([`exact_agreement`](super::exact_agreement)).
+    /// Takes a window on each member, or on none if one has no room. Windows are kept while anything of the team exists. Members write
+    /// to each other's windows without further agreement, so they make a statement first ([`exact_agreement`](super::exact_agreement)).
     fn take_windows(&self, purpose: &Purpose<'_>) {
         self.state(purpose);
         let team = self.team;
@@ -424,7 +418,7 @@ impl Collective<'_> {
         team.uses.keep_window(range);
     }
 
-    /// Takes the first place free on all members; None if there is none. All members have stated the purpose.
+    /// Takes the first place in the memory of teams that is free on all members; None if there is none. All members have stated the purpose.
     pub(crate) fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Option<Range<usize>> {
         const NOWHERE: u64 = u64::MAX;
         let room = &self.team.job.teams.room;

@@ -1,8 +1,8 @@
-//! The memory that a collective reads and writes: memory of the program, or the calling PE's copy of a symmetric object.
+//! The source and the result of a collective: memory of the program, or the calling PE's copy of a symmetric object.
 //!
 //! # Why accesses to objects are sound
 //!
-//! A PE accesses here only what it could access by `get` and `put`. It holds a token, so no phase is open on it. No member can open
+//! A PE accesses here only what it could access by `get` and `put`. The PE holds a token, so no phase is open on it. No member can open
 //! a phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of the
 //! PE's own handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::call_argument::Argument::of)
 //! refuses objects of teams that lack a member). Every access is one of [`shared`], which cannot race, and no reference to an
@@ -16,7 +16,7 @@ use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::shared;
 
-/// Bytes on the stack for a tile of an object's new bytes.
+/// Bytes on the stack for a tile that is copied to an object.
 const TILE: usize = 1 << 10;
 
 /// Stack bytes of short data.
@@ -27,7 +27,7 @@ const FEW: usize = 64;
 pub(super) struct SendBuf<'b> {
     start: *mut u8,
     len: usize,
-    /// The object's extent, the same on every PE that has the object; None for program memory.
+    /// Extent of the symmetric object; None for program memory.
     object: Option<Extent>,
     borrowed: PhantomData<&'b [u8]>,
 }
@@ -72,7 +72,7 @@ impl<'b> SendBuf<'b> {
         self.start.wrapping_add(at)
     }
 
-    /// Copies `into.len()` bytes at an offset.
+    /// Copies the `into.len()` bytes from an offset on.
     #[inline]
     pub(super) fn read(self, at: usize, into: &mut [u8]) {
         let from = self.at(at, into.len());
@@ -99,7 +99,7 @@ impl<'b> RecvBuf<'b> {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
-    /// Memory of the runtime. Other threads and PEs may write it at the same time, by accesses that are no data race.
+    /// A buffer of the runtime, to which other threads and PEs may write at the same time by atomic accesses.
     ///
     /// # Safety
     ///
@@ -108,7 +108,6 @@ impl<'b> RecvBuf<'b> {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
-    /// The calling PE's copy of an object.
     pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
         Self(SendBuf {
             start: endpoint.mine(place.offset),

@@ -1,21 +1,21 @@
 //! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule.
-//! Its chunks go to slots of the receiver's window, or in place where the result is a symmetric object.
+//! A chunk goes to a slot of the receiver's window, from which the receiver copies it to its result. Where the result is a symmetric
+//! object, a chunk that is not combined goes straight to its place there.
 //!
 //! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins,
-//! nothing is under way to a window: every member has waited for all chunks and credits of the collective before. Counters are
-//! cleared before the barrier. A chunk is one put with a signal, which adds to the slot's counter; on one node, a copy and an
-//! addition. Reductions always use slots.
+//! nothing is under way to a window, because every member has waited for all chunks and credits of the collective before. Counters are
+//! cleared before the barrier. A chunk is one put with a signal that adds to the slot's counter; on one node, a copy and an addition.
 //!
 //! # Soundness
 //!
-//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives the place, which is inside the
-//!   slots of any PE. The receiver's own schedule bounds what is copied from there. All accesses are of [`shared`], which cannot
+//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives a place inside the slots, which are at
+//!   the same offset on every member. The receiver's own schedule bounds its copies. All accesses are of [`shared`], which cannot
 //!   race. So a PE in another operation causes a wrong result or a wait, nothing worse. The opening barrier finds the mismatch.
 //! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
-//! * **Sources** are read by transfers after these were started. Whoever makes a [`Carrier`] keeps the source until the transfers are
+//! * **Sources** are read by transfers that go on. Whoever makes a [`Carrier`] keeps the source until the transfers are
 //!   complete: neither the call nor the process ends before that ([`under_way`]).
-//! * **No transfer's source is written meanwhile** by a collective. A result is sent on after it has arrived. A reduction overwrites what
-//!   it has sent only by a value that was made of it (`schedule/halving_doubling.rs`).
+//! * **No transfer's source is written meanwhile** by a collective. A result is sent on after it has arrived. A reduction overwrites data
+//!   that it has sent only by a value that was made of these data (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ use crate::job::Job;
 use crate::members::Members;
 use crate::state::indexes::WORLD;
 
-/// Most bytes of an item that is combined in slots: the stack has room for the partial results of a group.
+/// Upper limit on the bytes of an item that is combined in slots: the stack has room for the partial results of a group.
 const LARGEST: usize = 1 << 10;
 
 const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
@@ -139,7 +139,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// A team's window, cut into slots.
+    /// Returns the slots of a team's window.
     pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
         assert!(slots <= MOST_SLOTS, "{slots} slots");
         let window = team.window();
@@ -155,7 +155,7 @@ impl Slots {
         }
     }
 
-    /// The slots of a started collective, by its place among the team's requests.
+    /// Returns the slots of a started collective, by its place among the team's requests.
     pub(super) fn of_request(team: usize, place: usize) -> Self {
         let area = request_area(team, place);
         let (room, bytes) = match team {
@@ -169,7 +169,7 @@ impl Slots {
         Self { arrived: area + arrived, credits: area + credits, room, bytes, count }
     }
 
-    /// The offset of a slot that has `bytes` bytes.
+    /// Returns the offset of a slot, for a chunk of `bytes` bytes.
     fn slot(&self, slot: usize, bytes: usize) -> usize {
         assert!(slot < self.count && bytes <= self.bytes, "{bytes} bytes in slot {slot} of {}", self.bytes);
         self.room + slot * self.bytes
@@ -189,7 +189,7 @@ pub(super) struct Reach<'c> {
 }
 
 impl<'c> Reach<'c> {
-    /// The start of the slot of a member on this node.
+    /// Returns the start of a member's slot in the arena; None for a member on another node.
     fn near(&self, rank: usize) -> Option<*mut u8> {
         Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
     }
@@ -198,7 +198,6 @@ impl<'c> Reach<'c> {
         self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"))
     }
 
-    /// A counter at an offset from the start of a slot.
     fn counter(&self, start: *mut u8, offset: usize) -> &'c AtomicU64 {
         // SAFETY: counters are `AtomicU64`s of the system area, or of a window that all members have taken, word for word
         // (`take_windows`), at the offsets of `Slots` and `request_area`. The slots of this node are mapped for as long as the job, which
@@ -206,7 +205,7 @@ impl<'c> Reach<'c> {
         unsafe { &*start.wrapping_add(offset).cast() }
     }
 
-    /// The value of the calling PE's word at an offset.
+    /// Returns the value of the calling PE's word at an offset.
     pub(super) fn own(&self, offset: usize) -> u64 {
         self.counter(self.mine(), offset).load(Ordering::Acquire)
     }
@@ -250,13 +249,12 @@ pub(super) struct Carrier<'c> {
     pub(super) slots: Slots,
     pub(super) source: SendBuf<'c>,
     pub(super) result: RecvBuf<'c>,
-    /// The object that is the result on every member, with its segment.
+    /// The result with its segment, if it is a symmetric object.
     pub(super) object: Option<(u32, Extent)>,
     pub(super) op: Option<&'c dyn ReduceOp>,
 }
 
 impl Carrier<'_> {
-    /// The address of a part of the result.
     fn place(&self, Place { memory, at, bytes }: Place) -> *mut u8 {
         assert!(memory == Memory::Result, "{bytes} bytes at {at} of the source");
         self.result.at(at, bytes)
