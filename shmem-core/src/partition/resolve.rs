@@ -259,12 +259,12 @@ fn check_file(spec: &PartitionSpec, environment: &Environment) -> Result<(), Par
             )
         }
         (true, _, Some(policy)) if policy != Policy::Mandatory => format!(
-            "KIND=PMEM and POLICY={policy} (from {origin}), and nothing can take the place of a file; write POLICY=MANDATORY, or another KIND for a job of which nothing is kept"
+            "KIND=PMEM and POLICY={policy} (from {origin}), and nothing can take the place of a file; write POLICY=MANDATORY, and for a job of which nothing is to be kept, a file on tmpfs (PMEM=/dev/shm/heap)"
         ),
         (true, None, _) => {
             let size = show_size(traits.size.unwrap_or_else(|| environment.default_size(*id)));
             format!(
-                "KIND=PMEM (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={size}:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap, or write another KIND there for a job of which nothing is kept"
+                "KIND=PMEM (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={size}:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap"
             )
         }
         (true, Some(_), _) => match traits.pgsize.filter(|pgsize| *pgsize > MIN_PAGE) {
