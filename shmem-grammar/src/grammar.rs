@@ -132,6 +132,9 @@ pub fn check_traits(traits: &Traits) -> Result<(), TraitError> {
 
 fn check_policy(traits: &Traits) -> Result<(), TraitError> {
     match traits.kind {
+        Some(Kind::Pmem) if traits.policy.is_none() => Err(TraitError(
+            "KIND=PMEM needs a POLICY, because not every machine has it; add :POLICY=MANDATORY".into(),
+        )),
         Some(kind) if kind.is_special() && traits.policy.is_none() => Err(TraitError(format!(
             "KIND={kind} needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED"
         ))),
