@@ -1,13 +1,13 @@
-//! Iterators over the elements and runs of arrays and chunks, as references.
+//! Iterators over the elements of arrays and chunks, as references, and over their runs, as slices.
 //!
-//! An iterator over elements is an iterator over the slice of the current run, and the later runs: as fast as an
-//! iterator over a slice.
+//! An iterator over elements holds an iterator over the slice of the current run, and the later runs. So it is as fast as an iterator
+//! over a slice.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::slice;
 
-use super::rows::{Route, Run, Tour, Walk};
+use super::rows::{Route, Run};
 
 /// A reference to an element: `&T` or `&mut T`.
 pub trait Lent: Sized {
@@ -15,7 +15,7 @@ pub trait Lent: Sized {
     type Element;
     /// A contiguous slice, lent in the same way.
     type Slice: IntoIterator<Item = Self, IntoIter = Self::Each>;
-    /// The slice's iterator.
+    /// The iterator over such a slice.
     type Each: ExactSizeIterator<Item = Self> + Default;
 
     /// # Safety
@@ -44,36 +44,19 @@ lent! {
     &'x mut T: &'x mut [T], slice::IterMut<'x, T>, slice::from_raw_parts_mut;
 }
 
-/// The elements of the current run, then those of the later runs.
+/// An iterator over elements: of the current run, and then of the later runs.
 #[derive(Debug)]
 pub struct Elements<L: Lent, R> {
     run: L::Each,
     behind: R,
 }
 
-/// Elements, as contiguous slices.
+/// An iterator over runs of elements, as contiguous slices.
 #[derive(Debug)]
 pub struct Slices<L: Lent, R> {
     behind: R,
     _lent: PhantomData<L>,
 }
-
-/// The elements of an array, in row-major order: shared references.
-pub type Iter<'x, T, const D: usize, S> = Elements<&'x T, Tour<'x, T, D, S>>;
-/// The elements of an array, in row-major order: exclusive references.
-pub type IterMut<'x, T, const D: usize, S> = Elements<&'x mut T, Tour<'x, T, D, S>>;
-/// The elements of an array as contiguous slices, in row-major order: shared references.
-pub type Runs<'x, T, const D: usize, S> = Slices<&'x T, Tour<'x, T, D, S>>;
-/// The elements of an array as contiguous slices, in row-major order: exclusive references.
-pub type RunsMut<'x, T, const D: usize, S> = Slices<&'x mut T, Tour<'x, T, D, S>>;
-/// The elements of a chunk, in row-major order: shared references.
-pub type ChunkIter<'x, T> = Elements<&'x T, Walk<T>>;
-/// The elements of a chunk, in row-major order: exclusive references.
-pub type ChunkIterMut<'x, T> = Elements<&'x mut T, Walk<T>>;
-/// The elements of a chunk as contiguous slices, in row-major order: shared references.
-pub type ChunkRuns<'x, T> = Slices<&'x T, Walk<T>>;
-/// The elements of a chunk as contiguous slices, in row-major order: exclusive references.
-pub type ChunkRunsMut<'x, T> = Slices<&'x mut T, Walk<T>>;
 
 // SAFETY: `Elements` is like an iterator over `L`s; a route is addresses alone.
 unsafe impl<L: Lent + Send, R: Route> Send for Elements<L, R> {}
@@ -147,7 +130,7 @@ impl<T, R: Clone> Clone for Elements<&T, R> {
 impl<L: Lent, R: Route<Element = L::Element>> Slices<L, R> {
     /// # Safety
     ///
-    /// As for the iterator over elements.
+    /// As [`Elements::new`].
     #[inline(always)]
     pub(super) unsafe fn new(route: R) -> Self {
         Self { behind: route, _lent: PhantomData }

@@ -1,26 +1,28 @@
-//! Places of an array's elements, and the table that finds them for [`Multi`](super::Multi).
+//! Where an array's elements are in memory, and the table that finds them for [`Multi`](super::Multi).
 //!
-//! The chunk of an element is the index divided by the length of chunks; the table replaces the division by a shift. It
-//! divides the axis into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket
-//! overlaps at most two chunks. Its entry has the strides of both chunks, and the first index of the second: one comparison
-//! chooses. There are about twice as many buckets as chunks, few enough for the first-level cache.
+//! The chunk of an element is the index divided by the length of chunks; the table replaces the division by a shift. It divides the axis
+//! into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most two chunks. The entry
+//! of a bucket has the strides of both chunks, and the first index of the second chunk: one comparison chooses between them. There are
+//! about twice as many buckets as chunks, few enough for the first-level cache.
 //!
-//! Offsets are biased: a chunk's is that of its first element less what that element's index adds. So indices are used unchanged.
+//! Offsets are biased: the offset of a chunk is that of its first element, less what the index of that element adds. So the index of an
+//! element in the array is used unchanged.
 
 use core::ops::Range;
 
 use super::chunking::{Chunking, NO_BYTES};
-use super::kind::StorageKind;
+use super::storage::StorageKind;
 use crate::strided::Piece;
 
-/// The offset of index 0 in bytes, which may wrap below the chunk, then the strides of all dimensions but the last, in elements.
+/// First the biased offset of a chunk in bytes, which may wrap around; then the strides of all dimensions but the last, in elements.
 pub(super) type Steps<const D: usize> = [usize; D];
 
+/// An entry of the table: up to two chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket<const D: usize> {
     /// The first index along the axis of the second chunk.
     pub(super) boundary: usize,
-    /// Strides of the indices before the boundary, and of the others.
+    /// Steps for the indices before the boundary, and for the others.
     pub(super) steps: [Steps<D>; 2],
 }
 
@@ -31,13 +33,13 @@ pub struct Geometry<const D: usize> {
     pub(super) kind: StorageKind,
     /// The ranges of memory, in the order of the chunks.
     pub(super) parts: Vec<ArrayRange>,
-    /// Node of each chunk on the calling PE; empty: not known.
+    /// Node of each chunk on the calling PE; empty if not known.
     pub(super) nodes: Vec<u32>,
-    /// Binary logarithm of the indices per bucket.
+    /// Binary logarithm of the number of indices per bucket.
     pub(super) shift: u32,
-    /// The buckets along the axis, if the array is in several pieces.
+    /// The buckets along the axis, if the array has a range for each chunk.
     pub(super) entries: Box<[Bucket<D>]>,
-    /// The pieces of memory, in row-major order of the elements.
+    /// The contiguous pieces of memory, in row-major order of the elements.
     pub(super) pieces: Box<[Piece]>,
 }
 
@@ -105,7 +107,7 @@ fn pieces<const D: usize>(
                 start: run.start * element,
                 bytes: run.len() * element,
                 segment: part.segment,
-                // Runs are contiguous in a chunk.
+                // In memory, the runs of a chunk follow each other without gaps.
                 offset: part.offset + number * run.len() * element,
             })
         })
@@ -114,6 +116,7 @@ fn pieces<const D: usize>(
     pieces.into()
 }
 
+/// The strides of an array of this shape in row-major order, in elements.
 pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     let mut strides = [1; D];
     for d in (1..D).rev() {
@@ -122,6 +125,7 @@ pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     strides
 }
 
+/// The table of an array with a range for each chunk.
 fn entries<const D: usize>(
     chunking: &Chunking<D>,
     parts: &[ArrayRange],
@@ -145,7 +149,7 @@ fn entries<const D: usize>(
     (0..=(length - 1) >> shift).map(entry).collect()
 }
 
-/// A range of an array's memory: the same on every PE.
+/// A range of an array's memory, the same on every PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayRange {
     /// Index of the segment.

@@ -1,4 +1,4 @@
-//! Handles of arrays, what phases open of them, and the share of elements on the right node.
+//! Handles of arrays, their views in phases, and the number of elements on the right node.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::chunking::Chunking;
 use super::geometry::{ArrayRange, Geometry};
-use super::kind::StorageKind;
-use super::storage::{Chosen, Storage};
-use super::view::{ArrayMut, ArrayRef};
+use super::storage::{Chosen, Storage, StorageKind};
+use super::view::{ArrayMut, ArrayRef, Field};
+use crate::symmetric_data::SymmetricData;
 use crate::endpoint::Endpoint;
 use crate::heap::Released;
 use crate::object::{Extent, SymmetricObject, no_subscripts};
@@ -40,8 +40,8 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     ///
     /// # Safety
     ///
-    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until
-    /// the allocations `ids`, at least one, are queued on `released`; no two of them may overlap. `kind` must be one that `S` stands for.
+    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until the allocations `ids`, at
+    /// least one, are queued on `released`. No two parts may overlap. `kind` must be a kind of storage `S`.
     #[doc(hidden)]
     pub unsafe fn __new(
         chunking: Chunking<D>,
@@ -80,7 +80,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         &self.geometry.chunking
     }
 
-    /// How the array is stored.
+    /// The storage.
     pub fn kind(&self) -> StorageKind {
         self.geometry.kind
     }
@@ -90,12 +90,12 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         &self.geometry.parts
     }
 
-    /// Node of each chunk on the calling PE; empty: not known.
+    /// Node of each chunk on the calling PE; empty if not known.
     pub fn nodes(&self) -> &[u32] {
         &self.geometry.nodes
     }
 
-    /// Number of the array: the same on every PE.
+    /// Number of the array, the same on every PE.
     pub fn id(&self) -> u64 {
         self.ids[0]
     }
@@ -131,7 +131,7 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
         // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
         // caller promises that nothing else touches them for `'x`.
-        unsafe { ArrayMut::new(mine, geometry) }
+        unsafe { ArrayMut::new(Field::new(mine, geometry)) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
@@ -139,17 +139,17 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
         // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
         // caller promises that nothing writes them for `'x`.
-        unsafe { ArrayRef::new(mine, geometry) }
+        unsafe { ArrayRef::new(Field::new(mine, geometry)) }
     }
 }
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// Number of elements on the node of their chunk; all if nodes are not known. An element is where its first byte
-    /// is.
+    /// The number of elements that are on the node of their chunk; all, if nodes are not known. An element is on the node of its first
+    /// byte.
     ///
-    /// `nodes_of` returns the node of each page of `page` bytes in a range of bytes, from the start of this PE's slot,
-    /// extended to whole pages; `None` is a page that does not exist. `belongs(chunk, page)` says whether memory of the
-    /// page's node is right for the chunk's node.
+    /// `nodes_of` takes a range of bytes from the start of this PE's slot, of whole pages of `page` bytes, and returns the node of each
+    /// page, or `None` for a page that does not exist. `belongs(chunk, page)` says whether memory of the node `page` is right for a
+    /// chunk of the node `chunk`.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
                 let found = nodes_of(first..range.end.next_multiple_of(page))?;
                 for (number, node) in found.into_iter().enumerate() {
                     if node.is_some_and(|node| belongs(home, node)) {
-                        // Elements of the run that start before a byte.
+                        // The number of elements of the run that start before `byte`.
                         let started =
                             |byte: usize| (byte.clamp(range.start, range.end) - range.start).div_ceil(size);
                         let start = first + number * page;

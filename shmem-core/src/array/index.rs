@@ -1,7 +1,10 @@
-//! Indices of elements, and iteration over them.
+//! Indices: of an element of a view ([`ArrayIndex`]), and of a part of an array on a PE ([`ArrayPlaceIndex`]).
 
-use core::iter::FusedIterator;
-use core::ops::Range;
+use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use super::place::{ArrayPlace, Copied};
+use crate::data::SymmetricData;
+use crate::object::{NAMELESS, one};
 
 /// An index into an array of `D` dimensions: `[usize; D]`, and `usize` for one dimension.
 #[diagnostic::on_unimplemented(
@@ -52,119 +55,65 @@ fn refused<C, const D: usize>(
     panic!("{}", message(&[a, b, c][..D], context))
 }
 
-/// The indices of an array or of a chunk of two or three dimensions, in row-major order. (In one dimension
-/// they are a `Range<usize>`.)
-///
-/// `for_each` is as fast as nested loops; a `for` loop has one more test per index.
-#[derive(Clone, Debug)]
-pub struct Indices<const D: usize> {
-    lows: [usize; D],
-    highs: [usize; D],
-    next: [usize; D],
-    /// End of the current row.
-    end: usize,
-    /// Number of indices after the current row.
-    behind: usize,
-}
+/// An index into a place of an array.
+#[diagnostic::on_unimplemented(
+    message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
+    note = "elements are indexed by `[i, j]`, rows by `usize` and by ranges of `usize`; for columns and other regions, use `strided!`"
+)]
+pub trait ArrayPlaceIndex<const D: usize> {
+    /// The part.
+    type Part<'a, T: SymmetricData, C: Copied<'a>>;
 
-impl<const D: usize> Indices<D> {
-    /// The indices in these ranges.
-    ///
-    /// # Panics
-    ///
-    /// If a range ends before it starts, or the number of indices overflows.
-    #[inline(always)]
+    #[doc(hidden)]
     #[track_caller]
-    pub fn new(ranges: [Range<usize>; D]) -> Self {
-        let (lows, highs) = (ranges.each_ref().map(|range| range.start), ranges.map(|range| range.end));
-        let mut rows = 1_usize;
-        for d in 0..D {
-            assert!(lows[d] <= highs[d], "range {}..{} ends before it starts", lows[d], highs[d]);
-            if d < D - 1 {
-                rows = rows.checked_mul(highs[d] - lows[d]).expect("more rows than numbers");
-            }
-        }
-        let row = if rows == 0 { 0 } else { highs[D - 1] - lows[D - 1] };
-        let behind = rows.saturating_sub(1).checked_mul(row).expect("more indices than numbers");
-        Self { lows, highs, next: lows, end: lows[D - 1] + row, behind }
-    }
-
-    /// Goes on to the next row, if there is one.
-    #[inline(always)]
-    fn go_on(&mut self) -> Option<()> {
-        if self.behind == 0 {
-            return None;
-        }
-        for d in (1..D).rev() {
-            self.next[d] = self.lows[d];
-            self.next[d - 1] += 1;
-            if self.next[d - 1] < self.highs[d - 1] {
-                break;
-            }
-        }
-        let row = (self.highs[D - 1] - self.lows[D - 1]).min(self.behind);
-        self.end = self.lows[D - 1] + row;
-        self.behind -= row;
-        Some(())
-    }
+    fn of<'a, T: SymmetricData, C: Copied<'a>>(self, place: ArrayPlace<'a, T, D, C>) -> Self::Part<'a, T, C>;
 }
 
-impl<const D: usize> Iterator for Indices<D> {
-    type Item = [usize; D];
+/// Indices of one element.
+macro_rules! elements {
+    ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
+        impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
+            type Part<'a, T: SymmetricData, C: Copied<'a>> = C::At<T>;
 
-    #[inline(always)]
-    fn next(&mut self) -> Option<[usize; D]> {
-        loop {
-            if self.next[D - 1] < self.end {
-                let index = self.next;
-                self.next[D - 1] += 1;
-                return Some(index);
-            }
-            self.go_on()?;
-        }
-    }
-
-    #[inline(always)]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.end - self.next[D - 1] + self.behind;
-        (left, Some(left))
-    }
-
-    #[inline]
-    fn fold<B, F: FnMut(B, [usize; D]) -> B>(mut self, first: B, mut f: F) -> B {
-        let mut result = first;
-        loop {
-            let mut index = self.next;
-            for last in self.next[D - 1]..self.end {
-                index[D - 1] = last;
-                result = f(result, index);
-            }
-            if self.go_on().is_none() {
-                return result;
+            fn of<'a, T: SymmetricData, C: Copied<'a>>(self, $place: ArrayPlace<'a, T, $d, C>) -> C::At<T> {
+                let $number = self;
+                $place.element($element)
             }
         }
-    }
+    )*};
 }
-
-impl<const D: usize> ExactSizeIterator for Indices<D> {}
-impl<const D: usize> FusedIterator for Indices<D> {}
-
-/// `indices` of views and chunks: a range in one dimension, else [`Indices`].
-macro_rules! indices {
-    ([$($parameter:tt)*] $of:ident $storage:tt: |$this:ident| $ranges:expr) => {
-        indices!(@ [$($parameter)*] $of $storage 1 core::ops::Range<usize> |$this| { let [range] = $ranges; range });
-        indices!(@ [$($parameter)*] $of $storage 2 Indices<2> |$this| Indices::new($ranges));
-        indices!(@ [$($parameter)*] $of $storage 3 Indices<3> |$this| Indices::new($ranges));
-    };
-    (@ [$($parameter:tt)*] $of:ident [$($storage:tt)*] $d:literal $indices:ty |$this:ident| $made:expr) => {
-        impl<$($parameter)*> $of<'_, T, $d $($storage)*> {
-            /// All its indices in the array, in row-major order.
-            #[inline(always)]
-            pub fn indices(&self) -> $indices {
-                let $this = self;
-                $made
-            }
-        }
+elements! {
+    [] usize, 1: |index, place| one(index, place.shape()[0], NAMELESS).0;
+    [const D: usize] [usize; D], D: |index, place| {
+        let shape = place.shape();
+        let inside = index.iter().zip(&shape).all(|(index, length)| index < length);
+        assert!(inside, "index {index:?} is beyond the end: the place is {shape:?}");
+        index.iter().zip(&shape).fold(0, |number, (index, length)| number * length + index)
     };
 }
-pub(super) use indices;
+
+/// Indices of several elements: a place of as many dimensions or of one less.
+macro_rules! parts {
+    ($([$($parameter:tt)*] $index:ty, $d:tt to $part:tt: $method:ident;)*) => {$(
+        impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
+            type Part<'a, T: SymmetricData, C: Copied<'a>> = ArrayPlace<'a, T, $part, C>;
+
+            fn of<'a, T: SymmetricData, C: Copied<'a>>(
+                self,
+                place: ArrayPlace<'a, T, $d, C>,
+            ) -> ArrayPlace<'a, T, $part, C> {
+                place.$method(self)
+            }
+        }
+    )*};
+}
+parts! {
+    [] usize, 2 to 1: row;
+    [] usize, 3 to 2: row;
+    [const D: usize] Range<usize>, D to D: some;
+    [const D: usize] RangeInclusive<usize>, D to D: some;
+    [const D: usize] RangeFrom<usize>, D to D: some;
+    [const D: usize] RangeTo<usize>, D to D: some;
+    [const D: usize] RangeToInclusive<usize>, D to D: some;
+    [const D: usize] RangeFull, D to D: some;
+}

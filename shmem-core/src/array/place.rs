@@ -1,10 +1,11 @@
-//! An array, or a part of one, in one place: on one PE, as put and get take it, and the calling PE's own copy, by value.
+//! An array, or a part of one, on a PE: argument of put and get; and the calling PE's own copy, by value.
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use core::ops::{Range, RangeBounds};
 
 use super::handle::NumaArray;
+use super::index::ArrayPlaceIndex;
 use super::storage::Storage;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{Here, NAMELESS, On, many, one};
@@ -12,7 +13,7 @@ use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied};
 
-/// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
+/// Says whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
 pub trait Copied<'a>: Copy + fmt::Debug {
     /// A place in the copy.
     type At<P: Contents + ?Sized + 'a>;
@@ -63,10 +64,10 @@ impl fmt::Debug for OwnCopy<'_> {
 /// ARRAY.on(right)                  all elements, in row-major order
 /// ARRAY.on(right).index([3, 4])    one element: an `On`
 /// ARRAY.on(right).index(3)         a row of two dimensions, a plane of three; an element of one
-/// ARRAY.on(right).index(1..=n)     some of them, whatever chunks they lie in
+/// ARRAY.on(right).index(1..=n)     some rows or planes, across chunks
 /// ```
 ///
-/// Columns, and other elements with gaps, are moved by `strided!`.
+/// `strided!` moves columns, and other elements with gaps between them.
 pub struct ArrayPlace<'a, T, const D: usize, C> {
     copy: C,
     pieces: &'a [Piece],
@@ -146,8 +147,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         self.shape[0] == 0
     }
 
-    /// The ranges of memory of the elements, in order: one for a storage of one range, else one for each run of a
-    /// chunk.
+    /// The contiguous ranges of memory of the elements, in order: one if the storage is one range, else one for each run of a chunk.
     pub fn pieces(self) -> impl Iterator<Item = C::At<[T]>> {
         let size = size_of::<T>();
         let (start, end) = (self.first * size, (self.first + self.len()) * size);
@@ -162,8 +162,8 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         })
     }
 
-    /// The element with a number, counted from the first of the place.
-    fn element(self, number: usize) -> C::At<T> {
+    /// The element with a number in row-major order.
+    pub(super) fn element(self, number: usize) -> C::At<T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
         let piece = self.pieces[self.pieces.partition_point(|piece| piece.start <= at) - 1];
@@ -172,16 +172,16 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
     }
 
     #[track_caller]
-    fn some(self, range: impl RangeBounds<usize>) -> Self {
+    pub(super) fn some(self, range: impl RangeBounds<usize>) -> Self {
         let (from, count) = many(range, self.shape[0], NAMELESS);
         let (first, mut shape) = (self.first + from * self.row_len(), self.shape);
         shape[0] = count;
         Self { first, shape, ..self }
     }
 
-    /// One of the outermost rows, which has the other dimensions.
+    /// The part with an index in the outermost dimension, which has the other dimensions.
     #[track_caller]
-    fn row<const R: usize>(self, index: usize) -> ArrayPlace<'a, T, R, C> {
+    pub(super) fn row<const R: usize>(self, index: usize) -> ArrayPlace<'a, T, R, C> {
         let Self { copy, pieces, .. } = self;
         let first = self.first + one(index, self.shape[0], NAMELESS).0 * self.row_len();
         let shape = core::array::from_fn(|d| self.shape[D - R + d]);
@@ -200,7 +200,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> fmt::Debug for ArrayPl
 }
 
 impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
-    /// The pieces, and the range of elements of each. Panics unless they have `len` elements.
+    /// The pieces, each with its range of elements. Panics unless the place has `len` elements, as many as `other`.
     #[track_caller]
     fn opposite(self, len: usize, other: &str) -> impl Iterator<Item = (Range<usize>, Here<'a, [T]>)> {
         let own = self.len();
@@ -243,67 +243,4 @@ impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
             piece.fill(value);
         }
     }
-}
-
-/// An index into a place of an array.
-#[diagnostic::on_unimplemented(
-    message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
-    note = "elements are indexed by `[i, j]`, rows by `usize` and by ranges of `usize`; for columns and other regions, use `strided!`"
-)]
-pub trait ArrayPlaceIndex<const D: usize> {
-    /// The part.
-    type Part<'a, T: SymmetricData, C: Copied<'a>>;
-
-    #[doc(hidden)]
-    #[track_caller]
-    fn of<'a, T: SymmetricData, C: Copied<'a>>(self, place: ArrayPlace<'a, T, D, C>) -> Self::Part<'a, T, C>;
-}
-
-/// Indices of one element.
-macro_rules! elements {
-    ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
-        impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Part<'a, T: SymmetricData, C: Copied<'a>> = C::At<T>;
-
-            fn of<'a, T: SymmetricData, C: Copied<'a>>(self, $place: ArrayPlace<'a, T, $d, C>) -> C::At<T> {
-                let $number = self;
-                $place.element($element)
-            }
-        }
-    )*};
-}
-elements! {
-    [] usize, 1: |index, place| one(index, place.shape()[0], NAMELESS).0;
-    [const D: usize] [usize; D], D: |index, place| {
-        let shape = place.shape();
-        let inside = index.iter().zip(&shape).all(|(index, length)| index < length);
-        assert!(inside, "index {index:?} is beyond the end: the place is {shape:?}");
-        index.iter().zip(&shape).fold(0, |number, (index, length)| number * length + index)
-    };
-}
-
-/// Indices of several elements: a place of as many dimensions or of one less.
-macro_rules! parts {
-    ($([$($parameter:tt)*] $index:ty, $d:tt to $part:tt: $method:ident;)*) => {$(
-        impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Part<'a, T: SymmetricData, C: Copied<'a>> = ArrayPlace<'a, T, $part, C>;
-
-            fn of<'a, T: SymmetricData, C: Copied<'a>>(
-                self,
-                place: ArrayPlace<'a, T, $d, C>,
-            ) -> ArrayPlace<'a, T, $part, C> {
-                place.$method(self)
-            }
-        }
-    )*};
-}
-parts! {
-    [] usize, 2 to 1: row;
-    [] usize, 3 to 2: row;
-    [const D: usize] Range<usize>, D to D: some;
-    [const D: usize] RangeInclusive<usize>, D to D: some;
-    [const D: usize] RangeFrom<usize>, D to D: some;
-    [const D: usize] RangeTo<usize>, D to D: some;
-    [const D: usize] RangeToInclusive<usize>, D to D: some;
-    [const D: usize] RangeFull, D to D: some;
 }

@@ -1,7 +1,6 @@
-//! Runs of elements in memory, by address, for the iterators of views and chunks.
+//! Runs of contiguous elements, by address: the routes of iterators over arrays and chunks.
 //!
-//! This module computes addresses and dereferences none. The types that wrap its routes know that these lead to
-//! elements, and lend the elements.
+//! This module computes addresses and dereferences none. The iterators of `elements` know that the addresses are those of elements.
 
 use core::marker::PhantomData;
 
@@ -24,7 +23,7 @@ pub trait Route {
 
     fn runs(&self) -> usize;
 
-    /// The first run, if the route is never empty.
+    /// The first run, for a route that is never empty.
     #[inline(always)]
     fn first(&mut self) -> Option<Run<Self::Element>> {
         None
@@ -37,10 +36,12 @@ pub trait Route {
     }
 }
 
-/// The elements of a chunk, in rows.
+/// The elements of a chunk, in rows: a run for each row.
 #[derive(Debug)]
-pub(super) struct Rows<T> {
+pub struct Rows<T> {
+    /// The next row.
     start: *mut T,
+    /// Number of rows that are left.
     rows: usize,
     /// Elements of a row.
     row: usize,
@@ -60,11 +61,6 @@ impl<T> Rows<T> {
         Self { start, rows, row, pitch }
     }
 
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.rows * self.row
-    }
-
     /// The elements, if they are one row.
     #[inline(always)]
     pub(super) fn as_run(&self) -> Option<Run<T>> {
@@ -72,41 +68,25 @@ impl<T> Rows<T> {
     }
 }
 
-/// The runs of elements in rows, in order.
-#[derive(Clone, Debug)]
-pub struct Walk<T> {
-    rows: Rows<T>,
-    /// The next row, and how many are left.
-    next: *mut T,
-    left: usize,
-}
-
-impl<T> Walk<T> {
-    /// All runs.
-    pub(super) fn new(rows: Rows<T>) -> Self {
-        Self { rows, next: rows.start, left: rows.rows }
-    }
-}
-
-impl<T> Route for Walk<T> {
+impl<T> Route for Rows<T> {
     type Element = T;
 
     #[inline(always)]
     fn next(&mut self) -> Option<Run<T>> {
-        self.left = self.left.checked_sub(1)?;
-        let run = (self.next, self.rows.row);
-        self.next = self.next.wrapping_add(self.rows.pitch);
+        self.rows = self.rows.checked_sub(1)?;
+        let run = (self.start, self.row);
+        self.start = self.start.wrapping_add(self.pitch);
         Some(run)
     }
 
     #[inline(always)]
     fn len(&self) -> usize {
-        self.left * self.rows.row
+        self.rows * self.row
     }
 
     #[inline(always)]
     fn runs(&self) -> usize {
-        self.left
+        self.rows
     }
 }
 
@@ -165,13 +145,13 @@ impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
         self.runs
     }
 
-    /// Some: an array has elements.
+    /// Never `None`, because an array has elements.
     #[inline(always)]
     fn first(&mut self) -> Option<Run<T>> {
         self.next()
     }
 
-    /// No search if there is one run.
+    /// Without a search if there is one run.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<T>> {
         if Self::ONE { None } else { self.next() }

@@ -1,7 +1,12 @@
-//! Storages of arrays, as types.
+//! Storages of arrays: as types, and as values that are read and shown.
+
+use core::fmt;
+use core::str::FromStr;
+
+use shmem_grammar::{did_you_mean, nearest, parse_size, short_size};
 
 use super::address::{Addressing, Chunked, Either, OneRange};
-use super::kind::StorageKind;
+use super::chunking::ArrayError;
 
 /// One range in the heap of a partition, whose pages are bound to the nodes of their chunks.
 ///
@@ -20,8 +25,8 @@ pub struct Separate;
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Cyclic Localization".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cyclic {
-    /// Bytes of a block, a multiple of the page; 0: a run of a chunk, rounded to pages, so that blocks are on the nodes
-    /// of their chunks.
+    /// Bytes of a block, a multiple of the page. With 0 a block is as long as a run of a chunk, rounded to pages, so that blocks are on
+    /// the nodes of their chunks.
     pub block: usize,
 }
 
@@ -45,7 +50,7 @@ mod sealed {
     note = "the storages are `Single`, `Separate`, `Cyclic {{ block }}`, `Multi` and `Chosen`"
 )]
 pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The kind; `None`: chosen when the program runs.
+    /// The storage as a value; `None` if it is chosen when the program runs.
     fn kind(self) -> Option<StorageKind>;
 
     /// How elements are found.
@@ -85,3 +90,124 @@ storages! {
 impl Contiguous for Single {}
 impl Contiguous for Separate {}
 impl Contiguous for Cyclic {}
+
+/// A storage as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StorageKind {
+    /// [`Single`].
+    Single,
+    /// [`Separate`].
+    Separate,
+    /// [`Cyclic`].
+    Cyclic {
+        /// Bytes of a block; see [`Cyclic::block`].
+        block: usize,
+    },
+    /// [`Multi`].
+    Multi,
+}
+
+impl StorageKind {
+    /// Every kind; `Cyclic` with blocks that fit the chunks.
+    pub const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic { block: 0 }, Self::Multi];
+
+    /// The name, without the size of blocks.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Separate => "separate",
+            Self::Cyclic { .. } => "cyclic",
+            Self::Multi => "multi",
+        }
+    }
+
+    /// Whether the elements are one range.
+    #[inline(always)]
+    pub const fn is_one_range(self) -> bool {
+        !matches!(self, Self::Multi)
+    }
+}
+
+/// Writes the text that [`FromStr`] reads: `single`, `cyclic=64K`.
+impl fmt::Display for StorageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Cyclic { block } if block > 0 => f.pad(&format!("cyclic={}", short_size(block as u64))),
+            _ => f.pad(self.name()),
+        }
+    }
+}
+
+/// Reads a storage, in any case: `single`, `separate`, `multi`, `cyclic`, `cyclic=64K`.
+impl FromStr for StorageKind {
+    type Err = ArrayError;
+
+    fn from_str(text: &str) -> Result<Self, ArrayError> {
+        let (name, block) = match text.split_once('=') {
+            Some((name, block)) => (name, Some(block)),
+            None => (text, None),
+        };
+        let kind = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name.trim()));
+        match (kind, block) {
+            (Some(Self::Cyclic { .. }), Some(block)) => {
+                let wrong = |reason: &str| Err(ArrayError::block(text, reason));
+                match parse_size(block.trim()).map(usize::try_from) {
+                    Ok(Ok(0)) => wrong("a block has at least one page"),
+                    Ok(Ok(block)) => Ok(Self::Cyclic { block }),
+                    Ok(Err(_)) => wrong("no memory has so many bytes"),
+                    Err(error) => wrong(&error.to_string()),
+                }
+            }
+            (Some(kind), None) => Ok(kind),
+            _ => {
+                let hint = did_you_mean(nearest(name, Self::ALL.map(Self::name)));
+                Err(ArrayError(format!(
+                    "`{text}` is not a storage of arrays; there are single, separate, cyclic, cyclic=BLOCK and multi{hint}"
+                )))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn storages_are_read_as_they_are_shown() {
+        let cyclic = |block| StorageKind::Cyclic { block };
+        let shown = [
+            (StorageKind::Single, "single"),
+            (StorageKind::Separate, "separate"),
+            (cyclic(0), "cyclic"),
+            (cyclic(64 << 10), "cyclic=64K"),
+            (cyclic(3 << 20), "cyclic=3M"),
+            (StorageKind::Multi, "multi"),
+        ];
+        for (kind, text) in shown {
+            assert_eq!(kind.to_string(), text);
+            assert_eq!(text.parse(), Ok(kind));
+            assert_eq!(text.to_uppercase().parse(), Ok(kind));
+            assert_eq!(kind.is_one_range(), kind != StorageKind::Multi);
+        }
+        let types =
+            [Single.kind(), Separate.kind(), Cyclic { block: 4096 }.kind(), Multi.kind(), Chosen.kind()];
+        let kinds = [StorageKind::Single, StorageKind::Separate, cyclic(4096), StorageKind::Multi].map(Some);
+        assert_eq!((&types[..4], types[4]), (&kinds[..], None));
+    }
+
+    #[test]
+    fn what_is_no_storage_is_refused_with_what_there_is() {
+        let refusal = |text: &str| text.parse::<StorageKind>().unwrap_err().to_string();
+        let there_are =
+            "is not a storage of arrays; there are single, separate, cyclic, cyclic=BLOCK and multi";
+        assert_eq!(refusal("mutli"), format!("`mutli` {there_are}; did you mean multi?"));
+        assert_eq!(refusal(""), format!("`` {there_are}"));
+        assert_eq!(refusal("single=4K"), format!("`single=4K` {there_are}; did you mean single?"));
+        assert!(refusal("cyclic=").starts_with("`cyclic=`: no size is given"));
+        assert_eq!(
+            refusal("cyclic=0"),
+            "`cyclic=0`: a block has at least one page; a block is a number of bytes such as 64K, a multiple of the page"
+        );
+    }
+}

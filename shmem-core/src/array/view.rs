@@ -5,111 +5,68 @@ use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
 use core::slice::{ChunksExact, ChunksExactMut};
 
+use super::access::{exclusive, indices, shared};
 use super::address::Addressing;
 use super::chunk::{ChunkLayout, ChunkMut, ChunkRef};
 use super::chunking::Chunking;
-use super::elements::{Iter, IterMut, Runs, RunsMut};
+use super::elements::{Elements, Slices};
 use super::geometry::Geometry;
-use super::index::{ArrayIndex, Indices, indices, refuse};
-use super::kind::StorageKind;
+use super::index::{ArrayIndex, refuse};
 use super::rows::{Route as _, Run, Tour};
-use super::storage::{Chosen, Contiguous, Storage};
+use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 use crate::symmetric_data::copied;
 use crate::text::counted;
 
 /// An array, for reading: what `frozen` opens.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
-    field: Field<'x, T, D, S>,
+    place: Field<'x, T, D, S>,
     _lent: PhantomData<&'x T>,
 }
 
 /// An array, exclusively: what `local` opens.
 ///
-/// With a storage of one range, a loop over all indices is as fast as one over a slice. With [`Multi`](super::Multi),
-/// writing by index costs a comparison per element, and reading a look-up in a table; loops over elements
-/// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do
-/// not.
+/// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), writing by index
+/// costs a comparison per element, and reading by index a look-up in a table. Loops over elements ([`iter_mut`](Self::iter_mut)), runs
+/// ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do not cost this.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
-    field: Field<'x, T, D, S>,
+    place: Field<'x, T, D, S>,
     _lent: PhantomData<&'x mut T>,
 }
 
-// SAFETY: an `ArrayRef` is like shared references to its elements.
-unsafe impl<T: Sync, const D: usize, S: Storage> Send for ArrayRef<'_, T, D, S> {}
-// SAFETY: an `ArrayRef` is like shared references to its elements.
-unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayRef<'_, T, D, S> {}
-// SAFETY: an `ArrayMut` is like exclusive references to its elements.
-unsafe impl<T: Send, const D: usize, S: Storage> Send for ArrayMut<'_, T, D, S> {}
-// SAFETY: a shared `ArrayMut` gives shared references to its elements only.
-unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayMut<'_, T, D, S> {}
-
 copied! { [T, const D: usize, S: Storage] ArrayRef<'_, T, D, S>; }
 
-/// Methods of both views; references live for the given lifetime.
+shared! {
+    [const D: usize, S: Storage] ArrayRef<'x, T, D, S>: Sync, Field<'x, T, D, S>, Tour<'x, T, D, S>, 'x, try_as_slice;
+    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Send, Field<'x, T, D, S>, Tour<'x, T, D, S>, '_, try_as_slice;
+}
+exclusive! {
+    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Tour<'x, T, D, S>, try_as_mut_slice, locate_near, find_near;
+}
+indices! { ArrayRef S; ArrayMut S; }
+
+/// Methods of both views of arrays; references live for the given lifetime.
 macro_rules! views {
     ($($name:ident $lent:lifetime;)*) => {$(
         impl<'x, T, const D: usize, S: Storage> $name<'x, T, D, S> {
-            /// # Safety
-            ///
-            /// From `mine` on, the start of a slot, the parts of the geometry must hold aligned, initialised elements
-            /// of type `T`, which nothing else accesses for `'x` (for a view that only reads: nothing writes).
-            #[inline(always)]
-            pub(super) unsafe fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-                Self { field: Field::new(mine, geometry), _lent: PhantomData }
-            }
-
             /// Lengths of the dimensions.
             #[inline(always)]
             pub fn shape(&self) -> [usize; D] {
-                self.field.shape
-            }
-
-            /// Number of elements.
-            #[inline(always)]
-            pub fn len(&self) -> usize {
-                self.field.shape.iter().product()
-            }
-
-            /// Whether it has no elements: never.
-            pub fn is_empty(&self) -> bool {
-                false
+                self.place.shape
             }
 
             /// Which elements belong to which chunk.
             pub fn chunking(&self) -> &'x Chunking<D> {
-                &self.field.geometry.chunking
+                &self.place.geometry.chunking
             }
 
-            /// How the array is stored.
+            /// The storage.
             pub fn kind(&self) -> StorageKind {
-                self.field.geometry.kind
+                self.place.geometry.kind
             }
 
-            /// The node that each chunk belongs to; empty: not known.
+            /// The node of each chunk; empty if not known.
             pub fn nodes(&self) -> &'x [u32] {
-                &self.field.geometry.nodes
-            }
-
-            /// The elements in row-major order.
-            #[inline(always)]
-            pub fn iter(&self) -> Iter<$lent, T, D, S> {
-                // SAFETY: the elements are lent for that long (`new`), and shared.
-                unsafe { Iter::new(self.field.tour()) }
-            }
-
-            /// The elements as slices of neighbours, in row-major order.
-            #[inline(always)]
-            pub fn runs(&self) -> Runs<$lent, T, D, S> {
-                // SAFETY: the elements are lent for that long (`new`), and shared.
-                unsafe { Runs::new(self.field.tour()) }
-            }
-
-            /// The element with this index, if there is one.
-            #[inline(always)]
-            pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&$lent T> {
-                let element = self.field.locate(index.position())?;
-                // SAFETY: an element of the array, which is lent for that long (`new`), and shared.
-                Some(unsafe { &*element })
+                &self.place.geometry.nodes
             }
 
             /// A chunk.
@@ -119,16 +76,9 @@ macro_rules! views {
             /// If there is no such chunk.
             #[track_caller]
             pub fn chunk(&self, number: usize) -> ChunkRef<$lent, T, D> {
-                let place = ChunkLayout::new(self.field.mine, self.field.geometry, number);
+                let place = ChunkLayout::new(self.place.mine, self.place.geometry, number);
                 // SAFETY: the elements are lent for that long (`new`), and shared.
                 unsafe { ChunkRef::new(place) }
-            }
-
-            /// All elements, if they are neighbours, whatever the storage.
-            pub fn try_as_slice(&self) -> Option<&$lent [T]> {
-                let (start, length) = self.field.run()?;
-                // SAFETY: the elements of the array, which are lent for that long (`new`), and shared.
-                Some(unsafe { core::slice::from_raw_parts(start, length) })
             }
 
             /// All elements, in row-major order.
@@ -151,7 +101,7 @@ macro_rules! views {
             where
                 S: Contiguous,
             {
-                &self.as_slice()[self.field.row(i)]
+                &self.as_slice()[self.place.row(i)]
             }
 
             /// The elements by their first index, in order: rows of two dimensions, planes of three.
@@ -159,30 +109,13 @@ macro_rules! views {
             where
                 S: Contiguous,
             {
-                self.as_slice().chunks_exact(self.field.row_len())
-            }
-        }
-
-        indices!([T, S: Storage] $name [, S]: |this| this.field.shape.map(|length| 0..length));
-
-        impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> Index<I> for $name<'_, T, D, S> {
-            type Output = T;
-
-            #[inline(always)]
-            #[track_caller]
-            fn index(&self, index: I) -> &T {
-                let index = index.position();
-                let Some(element) = self.field.locate(index) else {
-                    refuse(index, self.field.shape, Field::<T, D, S>::beyond)
-                };
-                // SAFETY: an element of the array, which is lent (`new`) and borrowed.
-                unsafe { &*element }
+                self.as_slice().chunks_exact(self.place.row_len())
             }
         }
 
         impl<T: fmt::Debug, const D: usize, S: Storage> fmt::Debug for $name<'_, T, D, S> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let (shape, kind) = (self.field.shape, self.kind());
+                let (shape, kind) = (self.place.shape, self.kind());
                 let chunks = self.chunking().chunks();
                 write!(f, concat!(stringify!($name), " ({:?}, {}, {} chunks)"), shape, kind, chunks)
             }
@@ -207,36 +140,15 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     #[inline(always)]
     pub fn view(&self) -> ArrayRef<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed.
-        unsafe { ArrayRef::new(self.field.mine, self.field.geometry) }
+        unsafe { ArrayRef::new(Field::new(self.place.mine, self.place.geometry)) }
     }
 
-    /// A view to pass to a function by value: then it stays in registers, which a reference to this view cannot.
+    /// Borrows the array as a view that can be passed to a function by value. Such a view stays in registers, which a reference to a
+    /// view cannot.
     #[inline(always)]
     pub fn view_mut(&mut self) -> ArrayMut<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
-        unsafe { ArrayMut::new(self.field.mine, self.field.geometry) }
-    }
-
-    /// The elements in row-major order, exclusively.
-    #[inline(always)]
-    pub fn iter_mut(&mut self) -> IterMut<'_, T, D, S> {
-        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
-        unsafe { IterMut::new(self.field.tour()) }
-    }
-
-    /// The elements as exclusive slices of neighbours, in row-major order.
-    #[inline(always)]
-    pub fn runs_mut(&mut self) -> RunsMut<'_, T, D, S> {
-        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
-        unsafe { RunsMut::new(self.field.tour()) }
-    }
-
-    /// The element with this index, exclusively, if there is one.
-    #[inline(always)]
-    pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
-        let element = self.field.locate_near(index.position())?;
-        // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
-        Some(unsafe { &mut *element })
+        unsafe { ArrayMut::new(Field::new(self.place.mine, self.place.geometry)) }
     }
 
     /// A chunk, exclusively.
@@ -246,7 +158,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// If there is no such chunk.
     #[track_caller]
     pub fn chunk_mut(&mut self, number: usize) -> ChunkMut<'_, T, D> {
-        let place = ChunkLayout::new(self.field.mine, self.field.geometry, number);
+        let place = ChunkLayout::new(self.place.mine, self.place.geometry, number);
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
         unsafe { ChunkMut::new(place) }
     }
@@ -258,7 +170,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
 
     /// All chunks, exclusively.
     pub fn chunks_mut(&mut self) -> impl ExactSizeIterator<Item = ChunkMut<'_, T, D>> {
-        let Field { mine, geometry, .. } = self.field;
+        let Field { mine, geometry, .. } = self.place;
         (0..geometry.chunking.chunks()).map(move |number| {
             let place = ChunkLayout::new(mine, geometry, number);
             // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively for as long
@@ -267,14 +179,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         })
     }
 
-    /// All elements, if they are neighbours, exclusively, whatever the storage.
-    pub fn try_as_mut_slice(&mut self) -> Option<&mut [T]> {
-        let (start, length) = self.field.run()?;
-        // SAFETY: the elements of the array, which is lent (`new`) and borrowed exclusively.
-        Some(unsafe { core::slice::from_raw_parts_mut(start, length) })
-    }
-
-    /// Gives every element the same value.
+    /// Sets every element to the same value.
     pub fn fill(&mut self, value: T)
     where
         T: Copy,
@@ -302,7 +207,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     where
         S: Contiguous,
     {
-        let row = self.field.row(i);
+        let row = self.place.row(i);
         &mut self.as_mut_slice()[row]
     }
 
@@ -311,56 +216,44 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     where
         S: Contiguous,
     {
-        let row = self.field.row_len();
+        let row = self.place.row_len();
         self.as_mut_slice().chunks_exact_mut(row)
-    }
-}
-
-impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> IndexMut<I> for ArrayMut<'_, T, D, S> {
-    #[inline(always)]
-    #[track_caller]
-    fn index_mut(&mut self, index: I) -> &mut T {
-        let index = index.position();
-        let Some(element) = self.field.locate_near(index) else {
-            refuse(index, self.field.shape, Field::<T, D, S>::beyond)
-        };
-        // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
-        unsafe { &mut *element }
     }
 }
 
 impl<'x, T, const D: usize, S: Storage> IntoIterator for ArrayRef<'x, T, D, S> {
     type Item = &'x T;
-    type IntoIter = Iter<'x, T, D, S>;
+    type IntoIter = Elements<&'x T, Tour<'x, T, D, S>>;
 
-    fn into_iter(self) -> Iter<'x, T, D, S> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x mut ArrayMut<'_, T, D, S> {
-    type Item = &'x mut T;
-    type IntoIter = IterMut<'x, T, D, S>;
+impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v mut ArrayMut<'x, T, D, S> {
+    type Item = &'v mut T;
+    type IntoIter = Elements<&'v mut T, Tour<'x, T, D, S>>;
 
-    fn into_iter(self) -> IterMut<'x, T, D, S> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()
     }
 }
 
-impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x ArrayMut<'_, T, D, S> {
-    type Item = &'x T;
-    type IntoIter = Iter<'x, T, D, S>;
+impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v ArrayMut<'x, T, D, S> {
+    type Item = &'v T;
+    type IntoIter = Elements<&'v T, Tour<'x, T, D, S>>;
 
-    fn into_iter(self) -> Iter<'x, T, D, S> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
+/// The place of an array's elements: an array in the slot that starts at `mine`.
 pub(super) struct Field<'x, T, const D: usize, S: Storage> {
-    pub(super) shape: [usize; D],
+    shape: [usize; D],
     addressing: S::Addressing<'x, D>,
-    pub(super) geometry: &'x Geometry<D>,
-    pub(super) mine: *mut u8,
+    geometry: &'x Geometry<D>,
+    mine: *mut u8,
     _elements: PhantomData<*mut T>,
 }
 
@@ -373,26 +266,26 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         Self { shape, addressing: Addressing::new(mine, geometry), geometry, mine, _elements: PhantomData }
     }
 
-    pub(super) fn beyond(index: &[usize], shape: [usize; D]) -> String {
-        match (index, shape.as_slice()) {
-            ([index], &[length]) => {
-                let elements = counted(length, "element");
-                format!("index {index} is beyond the end: the array has {elements} (0..{length})")
-            }
-            _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
-        }
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    #[inline(always)]
+    fn ranges(&self) -> [Range<usize>; D] {
+        self.shape.map(|length| 0..length)
     }
 
     /// Number of elements that have a first index in common.
     #[inline(always)]
-    pub(super) fn row_len(&self) -> usize {
+    fn row_len(&self) -> usize {
         self.shape[1..].iter().product()
     }
 
     /// Range of the elements with this first index, in row-major order.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn row(&self, i: usize) -> Range<usize> {
+    fn row(&self, i: usize) -> Range<usize> {
         if i >= self.shape[0] {
             no_row(i, self.shape[0]);
         }
@@ -400,26 +293,54 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     }
 
     #[inline(always)]
-    pub(super) fn locate(&self, index: [usize; D]) -> Option<*mut T> {
+    fn route(&self) -> Tour<'x, T, D, S> {
+        Tour::new(self.mine, self.geometry)
+    }
+
+    #[inline(always)]
+    fn run(&self) -> Option<Run<T>> {
+        let mut tour = self.route();
+        tour.next().filter(|_| tour.runs() == 0)
+    }
+
+    #[inline(always)]
+    fn locate(&self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate(&self.shape, index)
     }
 
     /// As `locate`; caches the chunk.
     #[inline(always)]
-    pub(super) fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
+    fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate_near(&self.shape, index)
     }
 
-    /// All elements, if they are neighbours.
     #[inline(always)]
-    pub(super) fn run(&self) -> Option<Run<T>> {
-        let mut tour = self.tour();
-        tour.next().filter(|_| tour.runs() == 0)
+    #[track_caller]
+    fn find(&self, index: [usize; D]) -> *mut T {
+        match self.locate(index) {
+            Some(element) => element,
+            None => refuse(index, self.shape, Self::beyond),
+        }
     }
 
+    /// As `find`; caches the chunk.
     #[inline(always)]
-    pub(super) fn tour(&self) -> Tour<'x, T, D, S> {
-        Tour::new(self.mine, self.geometry)
+    #[track_caller]
+    fn find_near(&mut self, index: [usize; D]) -> *mut T {
+        match self.locate_near(index) {
+            Some(element) => element,
+            None => refuse(index, self.shape, Self::beyond),
+        }
+    }
+
+    fn beyond(index: &[usize], shape: [usize; D]) -> String {
+        match (index, shape.as_slice()) {
+            ([index], &[length]) => {
+                let elements = counted(length, "element");
+                format!("index {index} is beyond the end: the array has {elements} (0..{length})")
+            }
+            _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
+        }
     }
 }
 

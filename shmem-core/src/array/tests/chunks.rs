@@ -179,6 +179,7 @@ fn indices_of_chunks_are_those_of_the_array() {
     let model = Model::<3, Chosen>::numbered([1, 2, 5], 2, StorageKind::Multi, 0);
     let second: Vec<_> = frozen!(model).chunk(1).indices().collect();
     assert_eq!(second, all([0..1, 1..2, 0..5]));
+    assert!(frozen!(model).indices().eq(all([0..1, 0..2, 0..5])));
 }
 
 /// Pages of 64 bytes, so that elements of 4 bytes never lie on two of them.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Model, all, config, frozen, kinds, number, opened};
-use crate::array::{Chosen, Contiguous, Cyclic, Indices, Multi, Separate, Single, Storage, StorageKind};
+use crate::array::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use crate::fixture::refusal;
 
 fn reads<const D: usize, S: Storage>(
@@ -149,27 +149,6 @@ proptest! {
         writes::<1, Multi>([one], chunks, StorageKind::Multi, gap)?;
         writes::<2, Multi>(two, chunks, StorageKind::Multi, gap)?;
     }
-}
-
-#[test]
-fn indices_come_in_order() {
-    let model = Model::<3, Chosen>::numbered([2, 3, 4], 2, StorageKind::Multi, 0);
-    let expected = all([0..2, 0..3, 0..4]);
-    let mut indices = frozen!(model).indices();
-    for count in 0..24 {
-        assert_eq!(indices.len(), 24 - count);
-        assert!(indices.clone().eq(expected[count..].iter().copied()));
-        assert_eq!(indices.clone().fold(0, |count, _| count + 1), 24 - count);
-        indices.next();
-    }
-    assert_eq!((indices.len(), indices.next()), (0, None));
-    for empty in 0..3 {
-        let mut ranges = [2..4, 1..3, 5..9];
-        ranges[empty].end = ranges[empty].start;
-        let mut indices = Indices::new(ranges);
-        assert_eq!((indices.len(), indices.next()), (0, None));
-    }
-    assert!(Indices::new([2..4, 1..3, 5..9]).eq(all([2..4, 1..3, 5..9])));
 }
 
 #[test]
