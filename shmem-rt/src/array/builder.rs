@@ -9,7 +9,7 @@ use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
-use super::contents::{Fresh, Written, from_indices};
+use super::contents::{self, Written, from_indices};
 use super::make::{Homes, Maker, Memory, is_elsewhere, strictness};
 use crate::caller::at;
 use crate::collective::Agreed;
@@ -108,11 +108,11 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     ///
     /// As [`zeroed`](Self::zeroed).
     #[track_caller]
-    pub fn filled<T: PlainData + Sync>(self, value: T) -> Result<NumaArray<T, D, S>> {
+    pub fn filled<T: PlainData>(self, value: T) -> Result<NumaArray<T, D, S>> {
         self.build(Some(&|run, _| run.write_each(|| value)))
     }
 
-    /// Makes the array of `element(index)`. One thread per node writes the node's chunks. Collective.
+    /// Makes the array of `element(index)`. Collective.
     ///
     /// # Errors
     ///
@@ -122,10 +122,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     ///
     /// A panic inside `element` ends the job.
     #[track_caller]
-    pub fn from_fn<T: SymmetricData>(
-        self,
-        element: impl Fn([usize; D]) -> T + Sync,
-    ) -> Result<NumaArray<T, D, S>> {
+    pub fn from_fn<T: SymmetricData>(self, element: impl Fn([usize; D]) -> T) -> Result<NumaArray<T, D, S>> {
         let written = from_indices(self.shape, element);
         self.build(Some(&written))
     }
@@ -182,10 +179,12 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let kind_of_memory = spec.traits.kind.and(grant.kind);
         let from = nodes.iter().map_while(|home| memory_near(job.site.topology(), *home, kind_of_memory));
         let fill = |parts: &[_], zero| {
-            let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };
+            if zero && contents.is_none() {
+                return;
+            }
             let writing = Writing { world, location };
             // SAFETY: `fill`'s caller has just made the parts, aligned, in this PE's slot, unknown to others.
-            unsafe { fresh.write(world.endpoint().mine(0), contents, job.site.topology()) };
+            unsafe { contents::write(world.endpoint().mine(0), &chunking, kind, parts, contents) };
             std::mem::forget(writing);
         };
         let maker = Maker {
@@ -213,7 +212,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let (Memory { kind, parts, ids }, released) = (memory, Arc::clone(&job.memory.released));
         // SAFETY: the ledger has reserved the parts under `ids` on every PE until `ids` are queued, and all PEs have
         // agreed that their parts are written; `kind` is that of `S`, or chosen for `Chosen`.
-        Ok(unsafe { NumaArray::__new(chunking, kind, parts, nodes.clone(), ids, released) })
+        Ok(unsafe { NumaArray::__new(chunking, kind, parts, nodes, ids, released) })
     }
 }
 
