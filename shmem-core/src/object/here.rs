@@ -1,15 +1,13 @@
 //! The calling PE's own copy of an object, outside phases: by value.
 //!
-//! Other PEs and threads may write the copy at any time, so no reference exists. Numbers of up to 8 bytes are read
-//! and written in one access, never torn; larger values and slices may mix bytes of two writers, and every bit pattern
-//! is a value. That is no data race: see [`shared`](crate::shared).
+//! Other PEs and threads may write the copy at any time, so no reference to it exists. Numbers of up to 8 bytes are read and written in
+//! one access, never torn. Larger values and slices may mix bytes of two writers; every bit pattern is valid for their types. These
+//! accesses are no data race: see [`shared`](crate::shared).
 
-use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::address::Extent;
 use super::index::{PlaceIndex, place_at};
-use super::on::NamedPart;
 use super::{On, SymAddr, SymBox, Symmetric};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
@@ -18,12 +16,10 @@ use crate::transport::shm;
 
 /// The calling PE's own copy of a symmetric object or of a part of it.
 pub struct Here<'a, T: Contents + ?Sized> {
+    place: On<'a, T>,
+    /// Address of the place.
     start: *mut T::Item,
-    len: usize,
-    /// As [`On::is_named`].
-    is_named: bool,
     token: &'a Endpoint,
-    _object: PhantomData<&'a ()>,
 }
 
 copied! { [T: Contents + ?Sized] Here<'_, T>; }
@@ -32,7 +28,7 @@ impl<T: SymmetricData> Symmetric<T> {
     /// The calling PE's own copy.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        Here::new(token.endpoint(), self.position().offset(), 1)
+        Here::of(self.on(token.endpoint().me()), token.endpoint())
     }
 }
 
@@ -40,20 +36,21 @@ impl<T: Contents + ?Sized> SymBox<T> {
     /// The calling PE's own copy.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        Here::new(token.endpoint(), self.offset(), self.item_count())
+        Here::of(self.on(token.endpoint().me()), token.endpoint())
     }
 }
 
 impl<'a, T: Contents + ?Sized> Here<'a, T> {
-    #[inline(always)]
-    fn new(token: &'a Endpoint, offset: usize, len: usize) -> Self {
-        Self { start: token.mine(offset).cast(), len, is_named: false, token, _object: PhantomData }
-    }
-
-    /// The contents of a place on the calling PE.
+    /// A place on the calling PE.
     #[inline(always)]
     pub(crate) fn of(place: On<'a, T>, token: &'a Endpoint) -> Self {
-        Self { is_named: place.is_named(), ..Self::new(token, place.offset(), place.len()) }
+        Self { place, start: token.mine(place.offset()).cast(), token }
+    }
+
+    #[inline(always)]
+    fn part<P: Contents + ?Sized>(self, place: On<'a, P>) -> Here<'a, P> {
+        let start = self.start.wrapping_byte_add(place.offset() - self.place.offset()).cast();
+        Here { place, start, token: self.token }
     }
 
     /// A part: an element by number, or a slice by range.
@@ -64,16 +61,14 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn index<I: PlaceIndex<T>>(self, index: I) -> Here<'a, I::Output> {
-        let (first, len) = index.locate(self.len, self.offset());
-        let start = self.start.cast::<<I::Output as Contents>::Item>().wrapping_add(first);
-        Here { start, len, is_named: self.is_named, token: self.token, _object: PhantomData }
+        self.part(self.place.index(index))
     }
 
     /// Number of items: 1 for a value, the length of a slice.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "a place of a value has no emptiness")]
     pub fn len(self) -> usize {
-        self.len
+        self.place.len()
     }
 
     /// The address, for the untyped routines.
@@ -82,11 +77,11 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         SymAddr::assume(self.start.cast())
     }
 
-    /// A pointer to the contents of `len` items. Reading or writing through it races with every PE and every thread
-    /// that may write, which is undefined behaviour; see `World::local` for references.
+    /// A pointer to the contents. Reading or writing through the pointer is undefined behaviour if another PE or thread may write at the
+    /// same time; see `World::local` for references.
     #[inline(always)]
     pub fn as_ptr(self) -> *mut T {
-        T::from_raw(self.start, self.len)
+        T::from_raw(self.start, self.len())
     }
 
     /// The contents as a reference, without a phase.
@@ -96,18 +91,18 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     /// No PE, this one included, may write these bytes during `'a`.
     #[inline(always)]
     pub unsafe fn as_ref(self) -> &'a T {
-        // SAFETY: the pointer is to a live object of the handle (its segment is mapped for as long
-        // as an endpoint exists); that nobody writes is the caller's promise.
+        // SAFETY: the pointer is to the live object of the handle, whose segment is mapped for as long as an endpoint exists; nobody
+        // writes the object (caller).
         unsafe { &*self.as_ptr() }
     }
 
     /// Bytes from the start of the PE's slot.
     pub(crate) fn offset(self) -> usize {
-        self.start as usize - self.token.mine(0) as usize
+        self.place.offset()
     }
 
     pub(crate) fn extent(self) -> Extent {
-        Extent { offset: self.offset(), bytes: self.len * size_of::<T::Item>() }
+        Extent { offset: self.offset(), bytes: self.place.bytes() }
     }
 
     #[inline(always)]
@@ -121,8 +116,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         if self.token.observer().is_none() {
             return access();
         }
-        let bytes = self.len * size_of::<T::Item>();
-        let call = Call::new(family, location).at(self.token.me(), 0, self.offset(), bytes);
+        let call = Call::new(family, location).at(self.token.me(), 0, self.offset(), self.place.bytes());
         self.token.tell(call, access)
     }
 }
@@ -136,10 +130,7 @@ impl<'a, T: SymmetricData> Here<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Here<'a, F> {
-        let part = NamedPart::of(name);
-        let start = self.start.cast::<u8>().wrapping_add(part.offset);
-        part.require_alignment::<T, F>(start.addr());
-        Here { start: start.cast(), len: part.len, is_named: true, token: self.token, _object: PhantomData }
+        self.part(self.place.field(name))
     }
 }
 
@@ -148,13 +139,13 @@ impl<T: PlainData> Here<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn load(self) -> T {
-        // Optimised builds do not observe loads: a load is one instruction.
+        // Optimised builds do not report loads to the observer, so that a load is one instruction.
         if cfg!(debug_assertions) {
             self.tell(Family::HereLoad, Location::caller(), || ());
         }
         // SAFETY: `start` is an aligned `T` in the mapped arena of the token, accessed elsewhere as a number of another size
         // only if it is named.
-        unsafe { shm::load(self.start, self.is_named) }
+        unsafe { shm::load(self.start, self.place.is_named()) }
     }
 
     /// Writes the value.
@@ -166,7 +157,7 @@ impl<T: PlainData> Here<'_, T> {
         }
         // SAFETY: `start` is an aligned `T` in the mapped arena of the token, accessed elsewhere as a number of another size
         // only if it is named.
-        unsafe { shm::store(self.start, value, self.is_named) }
+        unsafe { shm::store(self.start, value, self.place.is_named()) }
     }
 }
 
@@ -184,7 +175,7 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Copies the contents out, as a `Vec`: `TABLE.here(world).index(..8).to_vec()`.
     #[track_caller]
     pub fn to_vec(self) -> Vec<T> {
-        let mut to = zeroed_items(self.len);
+        let mut to = zeroed_items(self.len());
         self.copy_to(&mut to);
         to
     }
@@ -202,20 +193,20 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Writes `value` to every element.
     #[track_caller]
     pub fn fill(self, value: T) {
-        // Zero-sized elements may be too many for a loop.
-        let written = if size_of::<T>() == 0 { 0 } else { self.len };
+        // Elements without bytes may be too many for a loop.
+        let written = if size_of::<T>() == 0 { 0 } else { self.len() };
         self.tell(Family::HereStore, Location::caller(), || {
             for i in 0..written {
                 // SAFETY: an aligned `T` of this place, in the mapped arena of the token, accessed elsewhere as a number
                 // of another size only if the place is named.
-                unsafe { shm::store(self.start.wrapping_add(i), value, self.is_named) };
+                unsafe { shm::store(self.start.wrapping_add(i), value, self.place.is_named()) };
             }
         });
     }
 }
 
 impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
-    /// Copies the items out; `to` has `len`.
+    /// Copies the items out. Panics if `to` has another length.
     #[track_caller]
     pub(crate) fn read_items(self, to: &mut [T::Item]) {
         self.require_len(to.len(), "the destination");
@@ -227,11 +218,11 @@ impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
 
     #[track_caller]
     fn require_len(self, len: usize, other: &str) {
-        let own = self.len;
+        let own = self.len();
         assert_eq!(own, len, "{} has {own} elements, {other} {len}", place_at(self.offset()));
     }
 
-    /// Copies items in; `from` has `len`.
+    /// Copies items in. Panics if `from` has another length.
     #[track_caller]
     pub(crate) fn write_items(self, from: &[T::Item]) {
         self.require_len(from.len(), "the source");

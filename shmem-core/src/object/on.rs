@@ -1,8 +1,8 @@
-//! A place: a symmetric object, or a part of one, on one PE.
+//! Places: a symmetric object, or a part of one, on one PE.
 //!
-//! A closure names a part: `|queue| &queue.head`. Its argument is a value of zeroes, and never memory that other PEs
-//! write. The reference that it returns must point inside that value. If the closure only names a field, an optimised
-//! build has the offset as a constant.
+//! A closure names a field: `|queue| &queue.head`. The argument of the closure is a value of zeroes, and never memory that other PEs
+//! write. The reference that the closure returns must point inside that value. If the closure only names a field, the offset is a
+//! constant in an optimised build.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -28,14 +28,14 @@ use crate::text::counted;
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// Whether a closure named the part, perhaps of another type. A separate field, so that its value is a constant.
+    /// Whether a closure named the part, perhaps as another type. Not a bit of `segment`, so that the compiler sees a constant.
     is_named: bool,
     offset: usize,
     len: usize,
     _object: PhantomData<Borrowed<'a, T>>,
 }
 
-/// Tag bit for [`On::is_named`].
+/// The bit of a tagged segment that holds [`On::is_named`].
 const NAMED: u32 = 1 << 31;
 
 /// Borrows the handle, and neither owns nor shares a `T`.
@@ -71,19 +71,20 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.segment
     }
 
-    /// Whether a number here may overlap a number of another size elsewhere: then its access is not atomic (`shared`).
+    /// Whether a number at this place may overlap a number of another size at another place, so that its access is not atomic
+    /// (`shared`).
     #[inline(always)]
     pub(crate) fn is_named(&self) -> bool {
         self.is_named
     }
 
-    /// [`segment`](Self::segment) and [`is_named`](Self::is_named) in one word.
+    /// Packs [`segment`](Self::segment) and [`is_named`](Self::is_named) into one word.
     #[inline(always)]
     pub(crate) fn tagged_segment(&self) -> u32 {
         if self.is_named { self.segment | NAMED } else { self.segment }
     }
 
-    /// Inverse of `tagged_segment`.
+    /// The inverse of [`tagged_segment`](Self::tagged_segment).
     #[inline(always)]
     pub(crate) fn untagged(segment: u32) -> (u32, bool) {
         (segment & !NAMED, segment & NAMED != 0)
@@ -102,7 +103,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.len
     }
 
-    /// Bytes.
+    /// Size of the place in bytes.
     #[inline(always)]
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T::Item>()
@@ -126,7 +127,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 
     /// The place as a pointer of this process, if the PE is on this node (`shmem_ptr`).
     ///
-    /// Loads and stores through it are not synchronised with the owner. It is not a symmetric address: no operation
+    /// Loads and stores through the pointer are not synchronised with the owner. The pointer is not a symmetric address, so no operation
     /// takes it.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ptr`.
@@ -139,9 +140,9 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 }
 
 impl<'a, T: SymmetricData> On<'a, T> {
-    /// The place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a reference to the
-    /// field in it; only the field's position counts. Plain fields are put and got, words are changed and waited for, as if each were
-    /// declared by itself.
+    /// The place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a reference to the field
+    /// in this value; only the position of the field counts. A plain field is put and got, and a word is changed and waited for, as if
+    /// the field were an object of its own.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -163,8 +164,8 @@ impl<'a, T: SymmetricData> On<'a, T> {
         let part = NamedPart::of(name);
         let offset = self.offset + part.offset;
         part.require_alignment::<T, F>(offset);
-        // SAFETY: `part.len` items are inside a value of `T`, so inside this place on every PE, and aligned, as just
-        // required. Every bit pattern is an item. The promises to `new` for this place hold for the items.
+        // SAFETY: `part.len` items are inside a value of `T`, so inside this place on every PE, and aligned, as just required. Every bit
+        // pattern is valid for an item. The promises to `new` for this place hold for the items.
         let part = unsafe { On::new(self.pe, self.segment, offset, part.len) };
         On { is_named: true, ..part }
     }
@@ -177,23 +178,21 @@ impl<T: Contents + ?Sized> fmt::Debug for On<'_, T> {
     }
 }
 
-/// Largest value of zeroes on the stack, in bytes.
+/// Upper limit on the bytes of a value of zeroes that is on the stack.
 const ON_STACK: usize = 4096;
 
-/// A part of a value that a closure names.
+/// A part of a value that a closure names: bytes from the start of the value, and number of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NamedPart {
-    pub(super) offset: usize,
-    pub(super) len: usize,
+struct NamedPart {
+    offset: usize,
+    len: usize,
 }
 
 impl NamedPart {
-    /// Panics if the closure returns no part of its argument.
+    /// Finds the part that a closure names. Panics if the closure returns no part of its argument.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn of<T: SymmetricData, F: Contents + ?Sized>(
-        name: impl for<'x> FnOnce(&'x T) -> &'x F,
-    ) -> Self {
+    fn of<T: SymmetricData, F: Contents + ?Sized>(name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Self {
         if size_of::<T>() <= ON_STACK { Self::near(name) } else { Self::far(name) }
     }
 
@@ -237,11 +236,11 @@ impl NamedPart {
         Self { offset, len: part.len_of() }
     }
 
-    /// Requires that a part is aligned for its items; `start` is its address, or its offset in a slot.
-    /// Panics if it is not, which needs a closure that changes the type.
+    /// Panics if the part is not aligned for its items, which needs a closure that changes the type. `start` is the offset of the part
+    /// in a slot.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {
+    fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {
         let align = align_of::<F::Item>();
         // A constant if the closure names a field.
         let is_aligned = align_of::<T>() >= align && self.offset.is_multiple_of(align);
