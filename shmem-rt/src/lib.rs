@@ -117,7 +117,7 @@ pub use shmem_core::context::{
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::indexed::{
-    Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Gathers, Indexed, ListIndex, Listed, Numbered,
+    Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Indexed, ListIndex, Listed, Numbered,
     OneOrEach, Over, Ranked,
 };
 pub use shmem_core::object::{
@@ -178,13 +178,10 @@ pub mod mapping {
     pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
 }
 
-/// Strided transfers: objects of regions, and plans, which describe the bytes moved and the kernel.
+/// Strided transfers: the objects whose regions are transferred, their shapes, and the algorithms.
 pub mod strided {
     pub use shmem_core::context::strided::{Object, Readable, Remote, SameElements, Writable};
-    pub use shmem_core::strided::{
-        Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Shape, Shaped,
-        TransferPlan, lower, published,
-    };
+    pub use shmem_core::strided::{Algorithm, Axis, Dim, Shape, Shaped};
 }
 
 /// The names that programs usually need, and all that messages of this library suggest. Traits that add methods to every number, such

@@ -1,14 +1,13 @@
 //! Single elements of symmetric objects by lists of their indices: the irregular counterpart of `strided!`.
 //!
 //! [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object [over](Over) several PEs, whose elements
-//! a [`Distribution`] numbers. The verbs of [`Indexed`] take both. [`Batch`] and [`Gathers`] are for loops that find indices
-//! one by one.
+//! a [`Distribution`] numbers. The verbs of [`Indexed`] take both. A [`Batch`] is for loops that find indices one by one.
 //!
-//! `call` checks lengths and chooses one of three algorithms: `near` for PEs of this node, unsorted, with prefetching; `combined`, a
-//! private copy, for several updates of each word; `rounds`, sorted by PE, for the kernel or the transport.
+//! `call` checks lengths and chooses one of three algorithms: `near`, unsorted with prefetching, if all PEs are on this node; `combined`, by
+//! a private copy, for several updates of each word; `rounds`, sorted by PE, for other nodes.
 //!
-//! Every index is compared with the length once, before its element is used. A wrong index is reported with its position. Earlier
-//! elements may have been moved, none after its round.
+//! Every index is compared with the length once, before its element is used. A wrong index is reported with its position in the list.
+//! Earlier elements may have been moved, and no elements of later rounds.
 
 mod batch;
 mod call;
@@ -21,7 +20,7 @@ mod ranges;
 mod rounds;
 mod verb;
 
-pub use batch::{Batch, Gathers};
+pub use batch::Batch;
 pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
 pub use listed::{ListIndex, Listed};
 pub use over::{Numbered, Over, Ranked};
@@ -90,7 +89,7 @@ pub trait Indexed: Initiator {
     ///
     /// # Panics
     ///
-    /// If an index is beyond the end, at the line of the update or read.
+    /// If an index is beyond the end, at the line of the update.
     #[track_caller]
     fn batch<P: Numbered<Item: AtomicWord>, R>(
         &self,
@@ -101,41 +100,6 @@ pub trait Indexed: Initiator {
         Self: Stores,
     {
         batch::run(self, &words, body)
-    }
-
-    /// Runs `body`, which reads elements one by one; the reads are carried out as lists, and complete when this returns. Until then
-    /// their destinations are borrowed.
-    ///
-    /// At most 1 MiB is buffered, for any number of PEs. If `body` panics, buffered reads are dropped.
-    ///
-    /// ```
-    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
-    /// use shmem::{Block, Indexed, Initiator, Ranked, SymBox};
-    ///
-    /// /// The values of those keys that a table has.
-    /// fn look_up(world: &impl Initiator, team: &impl Ranked, table: &SymBox<[f64]>, keys: &[usize]) -> Vec<f64> {
-    ///     let (table, mut values) = (table.over(team, Block), vec![0.0; keys.len()]);
-    ///     world.gathers(&table, |wanted| {
-    ///         for (key, value) in keys.iter().zip(&mut values) {
-    ///             if *key < table.len() {
-    ///                 wanted.get(*key, value);
-    ///             }
-    ///         }
-    ///     });
-    ///     values
-    /// }
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If an index is beyond the end, at the line of the update or read.
-    #[track_caller]
-    fn gathers<'env, P: Numbered<Item: PlainData>, R>(
-        &self,
-        from: P,
-        body: impl FnOnce(&mut Gathers<'_, 'env, P::Item>) -> R,
-    ) -> R {
-        batch::run_gathers(self, &from, body)
     }
 }
 

@@ -10,17 +10,17 @@ use super::pattern::{Level, Pattern};
 use super::plan::{Method, TransferPlan};
 use crate::shared;
 
-/// Most blocks that are moved one by one: choosing a kernel would take longer.
+/// Upper limit on the blocks that are moved one by one, because choosing a kernel would take longer.
 const FEW: usize = 8;
 
-/// Carries out a constant plan between elements of type `E`. It compiles to a loop or a call.
+/// Carries out a constant plan between elements of type `E`. Compiles to a loop or a call.
 ///
 /// # Safety
 ///
 /// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
 /// destination may overlap another block of either side. If `E` is a number, both must be made of `E`s, aligned.
 #[inline(always)]
-pub unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
+pub(crate) unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
@@ -48,7 +48,7 @@ pub unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8)
     }
 }
 
-/// Whether a call would take as long as the transfer.
+/// Whether a pattern is so short that a call would take as long as the transfer.
 #[inline(always)]
 const fn is_short(pattern: &Pattern) -> bool {
     pattern.levels().len() == 1 && pattern.inner()[1].count <= FEW && pattern.block() <= 64
@@ -92,13 +92,13 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     }
 }
 
-/// Moves blocks in one loop, as the settings of the process say, without making a plan.
+/// Moves blocks in one loop, by the settings of the process, without making a plan.
 ///
 /// # Safety
 ///
 /// As [`execute`], for `level.count` blocks of `block` bytes.
 #[inline(always)]
-pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
+pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
     if level.count <= FEW && follows_auto() {
         // SAFETY: the caller's promise.
         unsafe { few(block, level, to, from) };
@@ -109,7 +109,7 @@ pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut 
     }
 }
 
-/// Moves more blocks than a few. All arguments fit registers.
+/// Moves more than a few blocks. All arguments fit registers.
 ///
 /// # Safety
 ///
@@ -163,7 +163,7 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     }
 }
 
-/// Moves a few blocks of any size; tests the size once.
+/// Moves a few blocks of any size. The size is tested once.
 ///
 /// # Safety
 ///
@@ -203,7 +203,7 @@ fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
     }
 }
 
-/// One put, as a library makes it: a call.
+/// Copies one block by a call, as a library's `putmem` does.
 ///
 /// # Safety
 ///
@@ -214,7 +214,7 @@ unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { shared::copy(to, from, bytes) };
 }
 
-/// One column of `width` bytes, as a library's `iput` moves it.
+/// Copies one column of `width` bytes by a call, as a library's `iput` does.
 ///
 /// # Safety
 ///
@@ -235,9 +235,11 @@ unsafe fn iput(pattern: &Pattern, width: usize, to: *mut u8, from: *const u8) {
     });
 }
 
+/// Copies one column of the blocks in two loops.
+///
 /// # Safety
 ///
-/// As [`iput`], for the blocks of two loops.
+/// As [`iput`].
 #[inline(always)]
 unsafe fn column<const WIDTH: usize>(outer: Level, inner: Level, to: *mut u8, from: *const u8) {
     for i in 0..outer.count {

@@ -1,22 +1,23 @@
-//! One side of a transfer, in bytes.
+//! One side of a transfer in bytes: where its blocks are.
 
 use super::shape::{Dim, MAX_DIMS};
 
 /// Blocks at a stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Number of blocks; [`Dim::DYNAMIC`] if only the other side knows it.
-    pub count: usize,
+pub(crate) struct Run {
+    /// Number of blocks; [`Dim::DYNAMIC`] if only the other side of the transfer determines it.
+    pub(crate) count: usize,
     /// Bytes from one block to the next.
-    pub stride: usize,
+    pub(crate) stride: usize,
 }
 
-/// Most runs of a layout: one for each dimension, and two for dimensions taken in blocks.
+/// Upper limit on the runs of a layout: one for each dimension, and two more for dimensions taken in blocks.
 pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
 
-/// One side of a transfer, in bytes.
+/// The blocks of one side of a transfer: `block` bytes each, in nested runs, outermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
+    /// Bytes from the start of the object to the first block.
     pub(super) offset: usize,
     pub(super) align: usize,
     pub(super) block: usize,
@@ -24,18 +25,14 @@ pub struct Layout {
     /// Whether a run is inside the blocks that the run before it counts.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
-    /// Whether the region is contiguous items of the outermost dimension. Such a line matches a region of any shape
-    /// whose innermost dimensions are those of an item.
+    /// Whether the region is a line: contiguous items of the outermost dimension. A line matches a region of any shape whose innermost
+    /// dimensions are those of an item.
     pub(super) is_line: bool,
 }
 
 impl Layout {
-    /// One block of `block` bytes, at the start of an object aligned to `align`.
-    ///
-    /// # Panics
-    ///
-    /// If the alignment is no power of two.
-    pub const fn block(block: usize, align: usize) -> Self {
+    /// One block of `block` bytes, at the start of an object aligned to `align`. Panics if that is no power of two.
+    pub(crate) const fn block(block: usize, align: usize) -> Self {
         assert!(align.is_power_of_two(), "an alignment is a power of two");
         Self {
             offset: 0,
@@ -49,45 +46,38 @@ impl Layout {
     }
 
     /// `count` contiguous elements of `bytes` bytes, which match a region of any shape.
-    pub const fn line(count: usize, bytes: usize, align: usize) -> Self {
+    pub(crate) const fn line(count: usize, bytes: usize, align: usize) -> Self {
         let mut line = Self::block(bytes, align).repeated(count, bytes);
         line.is_line = true;
         line
     }
 
-    /// Repeats the blocks `count` times, `stride` bytes apart: one more run, inside the others.
-    ///
-    /// # Panics
-    ///
-    /// If that makes too many runs.
-    #[must_use]
-    pub const fn repeated(mut self, count: usize, stride: usize) -> Self {
+    /// Repeats the blocks `count` times, `stride` bytes apart: one more run, inside the others. Panics if that makes too many.
+    pub(crate) const fn repeated(mut self, count: usize, stride: usize) -> Self {
         assert!(self.rank < MAX_RUNS, "a region has at most 8 runs of blocks");
         self.runs[self.rank] = Run { count, stride };
         self.rank += 1;
         self
     }
 
-    /// Bytes from the start of the object to the first block.
     #[inline(always)]
-    pub const fn offset(&self) -> usize {
+    pub(crate) const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Bytes of a block.
     #[inline(always)]
-    pub const fn block_bytes(&self) -> usize {
+    pub(crate) const fn block_bytes(&self) -> usize {
         self.block
     }
 
     /// The runs, outermost first.
     #[inline(always)]
-    pub const fn runs(&self) -> &[Run] {
+    pub(crate) const fn runs(&self) -> &[Run] {
         self.runs.split_at(self.rank).0
     }
 
-    /// Folds this line into the runs of `other`, in order. `None` if this is no line, or differs from `other` in the
-    /// dimensions of an item or the number of items. A count that only one side knows is used for both.
+    /// This line in the runs of `other`, in order. `None` if this is no line, or differs from `other` in the dimensions of an item
+    /// or the number of items. A count that only one side knows is used for both.
     pub(super) const fn folded(&self, other: &Self) -> Option<Self> {
         if !self.is_line || self.rank == 0 || other.rank + 1 < self.rank {
             return None;
@@ -126,18 +116,13 @@ impl Layout {
         Some(folded)
     }
 
-    /// Alignment of the first block: that of the object and of the offset.
-    pub const fn alignment(&self) -> usize {
+    /// Alignment of the first block.
+    pub(crate) const fn alignment(&self) -> usize {
         1 << (self.align | self.offset).trailing_zeros()
     }
 
-    /// The layout that starts `bytes` further on.
-    ///
-    /// # Panics
-    ///
-    /// If the offset overflows.
-    #[must_use]
-    pub const fn shifted(mut self, bytes: usize) -> Self {
+    /// The layout that starts `bytes` further on. Panics if the offset overflows.
+    pub(crate) const fn shifted(mut self, bytes: usize) -> Self {
         self.offset = match self.offset.checked_add(bytes) {
             Some(offset) => offset,
             None => panic!("a layout starts beyond the last number"),
@@ -147,7 +132,7 @@ impl Layout {
 
     /// Number of blocks, without a run of unknown count; `usize::MAX` if the number overflows.
     #[inline(always)]
-    pub const fn count(&self) -> usize {
+    pub(crate) const fn count(&self) -> usize {
         self.count_of(self.rank)
     }
 
@@ -167,20 +152,20 @@ impl Layout {
 
     /// Whether the count of the outermost run is unknown.
     #[inline(always)]
-    pub const fn is_open(&self) -> bool {
+    pub(crate) const fn is_open(&self) -> bool {
         self.rank > 0 && self.runs[0].count == Dim::DYNAMIC
     }
 
     /// Whether two layouts of one object are the same bytes in the same order.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.offset, self.block, self.runs()) == (other.offset, other.block, other.runs())
     }
 
-    /// Whether two layouts of one object certainly share no byte. `false` may be wrong.
+    /// Whether two layouts of one object certainly share no byte. If it returns `false`, they may share none all the same.
     ///
-    /// At every depth of runs on each side, the inner runs are treated as one block. Two rows of such blocks share no
-    /// byte if they are disjoint modulo the greatest common divisor of the strides.
-    pub const fn is_disjoint(&self, other: &Self) -> bool {
+    /// At every depth of runs on each side, the inner runs are treated as one block. Two rows of such blocks share no byte if they
+    /// are disjoint modulo the greatest common divisor of the strides.
+    pub(crate) const fn is_disjoint(&self, other: &Self) -> bool {
         if self.hull() == 0 || other.hull() == 0 {
             return true;
         }
@@ -213,9 +198,8 @@ impl Layout {
         outer
     }
 
-    /// Number of bytes from the first to the last byte; `usize::MAX` if they are more than any memory has, 0 without
-    /// blocks.
-    pub const fn hull(&self) -> usize {
+    /// Number of bytes from the start of the first block to the end of the last; `usize::MAX` if it overflows, 0 without blocks.
+    pub(crate) const fn hull(&self) -> usize {
         let mut bytes = self.block;
         let mut i = 0;
         while i < self.rank {
@@ -242,7 +226,7 @@ const fn apart(a: &Layout, b: &Layout) -> bool {
     distance >= low.block && period - distance >= high.block
 }
 
-/// The greatest common divisor of all strides; 0 for none.
+/// The greatest common divisor of all strides; 0 without strides.
 const fn period(layout: &Layout) -> usize {
     let mut period = 0;
     let mut i = 0;

@@ -22,16 +22,21 @@ mod shape;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use choose::{Settings, Thresholds, choose, settings};
-pub use execute::{execute, execute_blocks, execute_dyn};
+pub use execute::execute_dyn;
+pub(crate) use execute::{execute, execute_blocks};
 pub use field::{Fields, Undivided};
 pub(crate) use field::{has, select};
 pub use kernel::Kernel;
-pub use layout::{Layout, Run};
+pub(crate) use layout::Layout;
 pub(crate) use part_of_slice::PartOfSlice;
 pub use pattern::{Level, MAX_LEVELS, Pattern};
-pub use pieces::{Piece, Pieced, Spot, each_fitting, each_part};
+pub use pieces::Piece;
+pub(crate) use pieces::{Pieced, Spot, each_fitting, each_part};
 pub use plan::{Method, TransferPlan};
-pub use region::{Axis, Part, lower};
+pub use region::Axis;
+#[cfg(test)]
+pub(crate) use region::Part;
+pub(crate) use region::lower;
 pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
 
 #[cfg(test)]

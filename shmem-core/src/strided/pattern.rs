@@ -1,10 +1,10 @@
-//! Both sides of a transfer as one nest of loops.
+//! Both sides of a transfer as one nest of loops over blocks.
 
 use super::layout::{Layout, MAX_RUNS, Run};
 use super::shape::Dim;
 use crate::message::{Message, refuse};
 
-/// Most loops of a pattern.
+/// Upper limit on the loops of a pattern.
 pub const MAX_LEVELS: usize = MAX_RUNS;
 
 /// One loop, over blocks or over the loop inside it.
@@ -34,15 +34,11 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Joins the two sides of a transfer. A line of contiguous items matches a region of any shape with as many items,
-    /// in row-major order: that packs or unpacks it.
-    ///
-    /// # Panics
-    ///
-    /// If the sides differ in shape, ignoring dimensions of length 1; if they make more than [`MAX_LEVELS`] loops, or
-    /// the number of bytes overflows.
+    /// Joins the two sides of a transfer. A line of contiguous items matches a region of any shape with as many items, in row-major
+    /// order, which packs or unpacks the region. Panics if the sides differ in shape, ignoring dimensions of length 1, if they make
+    /// more than [`MAX_LEVELS`] loops, or the number of bytes overflows.
     #[track_caller]
-    pub const fn join(to: &Layout, from: &Layout) -> Self {
+    pub(crate) const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
             refuse!("the destination takes " [to.block] " bytes of each element, the source " [from.block]);
         }
@@ -59,7 +55,7 @@ impl Pattern {
             } else if (to.is_line && to.rank == 1) || (from.is_line && from.rank == 1) {
                 differ(&to, &from)
             } else {
-                // Then the open side has length 1, which is checked at run time.
+                // The side of unknown length must have length 1, which is checked at run time.
                 (significant(&to, 1), significant(&from, 1))
             };
         }
@@ -100,7 +96,7 @@ impl Pattern {
     #[inline(always)]
     #[track_caller]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
-        // In normal form without the loops of `normal`: every routine calls this.
+        // Written out instead of calling `normal`, which takes longer: every routine calls this.
         let mut levels = [Level::ONCE; MAX_RUNS];
         if block == 0 || count == 0 {
             return Self { block: 0, levels, depth: 0 };
@@ -131,7 +127,7 @@ impl Pattern {
         levels.iter().fold(nothing, |pattern, level| pattern.with(level.count, level.to, level.from)).normal()
     }
 
-    /// The pattern with `count` turns of loop number `level`.
+    /// The pattern in which loop number `level` has `count` turns.
     pub(super) fn with_count(&self, level: usize, count: usize) -> Self {
         let mut levels = self.levels;
         levels[level].count = count;
@@ -193,14 +189,12 @@ impl Pattern {
     }
 
     /// The pattern that packs the source, in this pattern's order.
-    #[must_use]
-    pub const fn packed(&self) -> Self {
+    pub(crate) const fn packed(&self) -> Self {
         self.dense(true)
     }
 
     /// The pattern that unpacks to the destination, in this pattern's order.
-    #[must_use]
-    pub const fn unpacked(&self) -> Self {
+    pub(crate) const fn unpacked(&self) -> Self {
         self.dense(false)
     }
 
@@ -217,9 +211,9 @@ impl Pattern {
         self.normal()
     }
 
-    /// Whether each loop stays inside one step of the loop around it, at the destination: then no two blocks of the
-    /// destination overlap.
-    pub const fn is_nested(&self) -> bool {
+    /// Whether each loop stays inside one step of the loop around it, at the destination, so that no two blocks of the destination
+    /// overlap.
+    pub(crate) const fn is_nested(&self) -> bool {
         let mut inside = self.block;
         let mut i = self.depth;
         while i > 0 {
@@ -252,7 +246,7 @@ impl Pattern {
         assert!(to < usize::MAX && from < usize::MAX, "a pattern reaches further than any memory");
     }
 
-    /// Adds a loop, inside the others.
+    /// Adds a loop, inside the others, unless it has one turn.
     #[track_caller]
     const fn with(mut self, count: usize, to: usize, from: usize) -> Self {
         if count != 1 {
@@ -340,7 +334,7 @@ impl Pattern {
     }
 }
 
-/// Whether a loop continues where the one inside it ends.
+/// Whether one turn of the `outer` loop ends where the next begins: a step has the bytes of all turns of the loop inside it.
 const fn goes_on(outer: usize, count: usize, inner: usize) -> bool {
     match count.checked_mul(inner) {
         Some(end) => outer == end,
@@ -381,8 +375,8 @@ impl Layout {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` is in blocks, and run `j` of `other` is not but has equally many elements: then run `j` must be two loops.
-    /// `false` if both are in blocks.
+    /// Whether run `i` is in blocks and run `j` of `other` is not, and they have equally many elements, so that run `j` must become
+    /// two loops.
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {
@@ -398,7 +392,7 @@ impl Layout {
     }
 }
 
-/// The layout without runs of length 1. An unknown count is replaced by `dynamic`.
+/// The layout without runs of length 1. A run of unknown count is left out if `dynamic` is 1.
 const fn significant(layout: &Layout, dynamic: usize) -> Layout {
     let mut left = *layout;
     left.rank = 0;
@@ -425,7 +419,7 @@ const fn significant(layout: &Layout, dynamic: usize) -> Layout {
 const fn differ(to: &Layout, from: &Layout) -> ! {
     let message = describe(Message::new().text("the destination is "), to).text(" elements, the source ");
     let message = describe(message, from);
-    // Opposite a line, the number of elements counts.
+    // If one side is a line, the numbers of elements must agree.
     let message = match (to.is_line, from.is_line) {
         _ if to.is_open() || from.is_open() => message,
         (true, false) if to.rank <= 1 && from.rank > 1 => {

@@ -1,22 +1,22 @@
-//! Transfers of objects whose memory is in pieces, and transfers in parts of a bounded size.
+//! Splits patterns: where the memory of an object is in pieces ([`each_part`]), and where a message is bounded ([`each_fitting`]).
 //!
-//! An array is one range of elements to a program, and may be several ranges in memory, one on each NUMA node. A
-//! pattern for the one range is cut into patterns that are in one piece on each side: a contiguous transfer across a
-//! boundary becomes two, a column one loop for each piece. The number of parts depends on the pieces, and not on the
-//! number of blocks, except for blocks across a boundary.
+//! To a program an array is one range of elements; its memory may be several ranges, one on each NUMA node. A pattern for the one
+//! range is cut into patterns that are in one piece on each side. A contiguous transfer across a boundary becomes two, a column one
+//! loop for each piece. The number of parts depends on the pieces, and not on the number of blocks, except for blocks across a
+//! boundary.
 
 use super::pattern::{Level, Pattern};
 
 /// A contiguous range of an object's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Bytes from the start of the object, as if it were one range.
+    /// Bytes from the start of the object, counted as if the object were one range.
     pub start: usize,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: usize,
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's slot, or of other memory with the object.
+    /// Bytes from the start of a PE's slot, or from the start of private memory.
     pub offset: usize,
 }
 
@@ -33,11 +33,10 @@ impl Piece {
 
 /// One side of a pattern: the object's pieces, sorted and without gaps, and the start of the first block.
 #[derive(Clone, Copy, Debug)]
-pub struct Pieced<'a> {
-    /// The pieces.
-    pub pieces: &'a [Piece],
+pub(crate) struct Pieced<'a> {
+    pub(crate) pieces: &'a [Piece],
     /// Bytes from the start of the object to the first block.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 impl Pieced<'_> {
@@ -51,7 +50,7 @@ impl Pieced<'_> {
         }
     }
 
-    /// The place of the first byte, and the bytes from there to the end of its piece.
+    /// The place of the first byte, and the number of bytes from there to the end of its piece.
     fn spot(&self) -> (Spot, usize) {
         let piece = self.piece();
         let inside = self.at - piece.start;
@@ -61,6 +60,7 @@ impl Pieced<'_> {
         (Spot { segment: piece.segment, offset }, piece.bytes - inside)
     }
 
+    /// The same pieces, with a first block `bytes` further on.
     fn further(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, ..self }
     }
@@ -68,16 +68,15 @@ impl Pieced<'_> {
 
 /// The start of a part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// Index of the segment.
-    pub segment: u32,
-    /// Bytes from the start of a PE's slot, or of other memory with the object.
-    pub offset: usize,
+pub(crate) struct Spot {
+    pub(crate) segment: u32,
+    /// As [`Piece::offset`].
+    pub(crate) offset: usize,
 }
 
-/// Calls `each` with parts of `pattern` that are in one piece on each side: (start at the destination, start at the
-/// source, pattern). Together they move all its bytes. Panics if a block is in no piece, or beyond any memory.
-pub fn each_part(
+/// Splits `pattern` into parts that are in one piece on each side. Calls `each` with the start at the destination, the start at the
+/// source, and the pattern of each part. Panics if a block is in no piece, or beyond any memory.
+pub(crate) fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,
     from: Pieced<'_>,
@@ -100,6 +99,7 @@ pub fn each_part(
 const TO: usize = 0;
 const FROM: usize = 1;
 
+/// A part of a pattern, and where each side starts.
 #[derive(Clone, Copy)]
 struct PiecedPattern<'a> {
     pattern: Pattern,
@@ -107,18 +107,18 @@ struct PiecedPattern<'a> {
 }
 
 impl PiecedPattern<'_> {
-    /// Bytes from the first block to the end of its piece, and to the end of the last block.
+    /// The number of bytes from the first block to the end of its piece, and to the end of the last block.
     fn room_and_hull(&self, side: usize) -> (usize, usize) {
         (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])
     }
 
-    /// The part with another pattern, `further` on.
+    /// A part with another pattern, whose sides start `further` bytes behind the sides of this one.
     fn with(&self, pattern: Pattern, further: [usize; 2]) -> Self {
         let [to, from] = self.sides;
         Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }
     }
 
-    /// Cuts the loop of the largest stride into ranges of turns in one piece; a turn across a boundary is cut inside.
+    /// Cuts the loop of the largest stride into ranges of turns that are in one piece. A turn across a boundary is cut itself.
     fn cut(&self, side: usize, each: &mut dyn FnMut(Self)) {
         let (room, hull) = self.room_and_hull(side);
         if hull <= room {
@@ -152,10 +152,9 @@ impl PiecedPattern<'_> {
     }
 }
 
-/// Calls `each` with parts of `pattern` of at most `most` bytes, of about equal length: offset at the destination,
-/// offset at the source, pattern. Together they move the same bytes.
-/// Panics if `most` is 0, or the pattern reaches further than any memory.
-pub fn each_fitting(pattern: &Pattern, most: usize, mut each: impl FnMut(usize, usize, Pattern)) {
+/// Splits `pattern` into parts of at most `most` bytes, of about equal length. Calls `each` with the offset at the destination, the
+/// offset at the source, and the pattern of each part. Panics if `most` is 0, or the pattern reaches further than any memory.
+pub(crate) fn each_fitting(pattern: &Pattern, most: usize, mut each: impl FnMut(usize, usize, Pattern)) {
     assert!(most > 0, "a part has at least a byte");
     if pattern.block() > 0 {
         pattern.require_memory();
@@ -182,7 +181,7 @@ fn cut(pattern: &Pattern, to: usize, from: usize, most: usize, each: &mut dyn Fn
     }
 }
 
-/// Divides `all` into the least number of shares of at most `most`: calls `each` with start and length.
+/// Divides `all` into the least number of shares of at most `most`. Calls `each` with start and length of each share.
 fn each_share(all: usize, most: usize, mut each: impl FnMut(usize, usize)) {
     let share = all.div_ceil(all.div_ceil(most));
     (0..all).step_by(share).for_each(|start| each(start, share.min(all - start)));

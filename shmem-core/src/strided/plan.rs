@@ -3,8 +3,7 @@
 use core::fmt;
 
 use super::algorithm::{Algorithm, Columns, published};
-use super::choose::{Settings, settings};
-use super::choose::{Thresholds, choose};
+use super::choose::{Settings, Thresholds, choose, settings};
 use super::kernel::Kernel;
 use super::layout::Layout;
 use super::pattern::{Level, Pattern};
@@ -32,13 +31,14 @@ pub struct TransferPlan {
 }
 
 impl TransferPlan {
-    /// The plan for a transfer between two layouts.
-    ///
-    /// # Panics
-    ///
-    /// If the sides differ in shape, see [`Pattern::join`].
+    /// The plan for a transfer between two layouts. Panics as [`Pattern::join`].
     #[track_caller]
-    pub const fn new(to: &Layout, from: &Layout, algorithm: Algorithm, thresholds: &Thresholds) -> Self {
+    pub(crate) const fn new(
+        to: &Layout,
+        from: &Layout,
+        algorithm: Algorithm,
+        thresholds: &Thresholds,
+    ) -> Self {
         let align = to.alignment() | from.alignment();
         Self::of(Pattern::join(to, from), 1 << align.trailing_zeros(), algorithm, thresholds)
     }
@@ -72,17 +72,14 @@ impl TransferPlan {
         Self { pattern, method }
     }
 
-    /// The plan for a pattern that this library chooses on this processor.
-    pub fn auto(pattern: Pattern) -> Self {
+    /// The plan that [`Algorithm::Auto`] chooses for a pattern on this processor.
+    pub(crate) fn auto(pattern: Pattern) -> Self {
         Self::of(pattern, 1, Algorithm::Auto, &settings().thresholds)
     }
 
-    /// The plan for blocks in one loop, as the settings of the process say.
-    ///
-    /// # Panics
-    ///
-    /// If the number of bytes overflows, or the alignment is no power of two.
-    pub fn blocks(block: usize, level: Level, align: usize) -> Self {
+    /// The plan for blocks in one loop, by the settings of the process. Panics if the number of bytes overflows, or the alignment is
+    /// no power of two.
+    pub(crate) fn blocks(block: usize, level: Level, align: usize) -> Self {
         let Settings { algorithm, thresholds } = settings();
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);
         Self::of(pattern, align, *algorithm, thresholds)
@@ -111,13 +108,13 @@ impl TransferPlan {
         }
     }
 
-    /// The pattern.
+    /// What is moved.
     #[inline(always)]
     pub const fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
-    /// The method.
+    /// How it is moved.
     #[inline(always)]
     pub const fn method(&self) -> Method {
         self.method

@@ -1,4 +1,4 @@
-//! Regions: the elements of an array that one side of a transfer takes.
+//! Regions: which elements of an array one side of a transfer reads or writes.
 
 use super::layout::Layout;
 use super::shape::{Dim, Shape};
@@ -17,13 +17,13 @@ pub struct Axis {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// One element: the region drops the dimension.
+    /// Behind one element; the region drops the dimension.
     Index,
-    /// One element whose index is known at run time.
+    /// Behind one element whose index is known at run time.
     Dynamic,
     /// Before this element.
     Before(usize),
-    /// To the end of the dimension.
+    /// At the end of the dimension.
     Open,
 }
 
@@ -33,7 +33,7 @@ impl Axis {
         Self { first: index, end: End::Index, step: 1, block: 1 }
     }
 
-    /// One element whose index is added when the transfer runs; 0 until then.
+    /// One element whose index is added when the transfer runs, and counts as 0 until then.
     pub const fn dynamic() -> Self {
         Self { first: 0, end: End::Dynamic, step: 1, block: 1 }
     }
@@ -92,7 +92,7 @@ impl Axis {
         self
     }
 
-    /// Number of blocks in a dimension of `len` elements, inside of which the axis must be.
+    /// Number of blocks in a dimension of `len` elements. The axis must be inside the dimension.
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
         if self.is_index() {
@@ -121,8 +121,8 @@ impl Axis {
         matches!(self.end, End::Dynamic)
     }
 
-    /// Whether the axis is inside a dimension of `len` elements and selects `count` blocks. (An index known at run
-    /// time is checked where it is added.)
+    /// Whether the axis is inside a dimension of `len` elements and selects `count` blocks. (An index known at run time is checked when
+    /// it is added.)
     #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
         match self.end {
@@ -137,7 +137,7 @@ impl Axis {
             && (self.block == 1 || count == 0 || self.block <= end - self.last(count))
     }
 
-    /// Start of the last of `count` blocks, which is before the end. (Its end may overflow.)
+    /// Start of the last of `count` blocks, which is before the end. (The end of that block may overflow.)
     #[inline(always)]
     const fn last(self, count: usize) -> usize {
         self.first + (count - 1) * self.step
@@ -181,28 +181,24 @@ impl Axis {
 
 /// The bytes of each element that a transfer moves: all, or a field of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Bytes from the start of the element.
-    pub offset: usize,
-    /// Bytes.
-    pub bytes: usize,
+    pub(crate) offset: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Part {
     /// All of an element of `bytes` bytes.
-    pub const fn whole(bytes: usize) -> Self {
+    pub(crate) const fn whole(bytes: usize) -> Self {
         Self { offset: 0, bytes }
     }
 }
 
-/// Lowers a region to a layout: `axes` and `part` of the object `name` with `shape`, aligned to `align`.
-///
-/// # Panics
-///
-/// If the region names another number of dimensions, is not inside the object, or the alignment is no power of two. In
-/// a constant, that is an error of the compiler.
+/// Lowers a region to a layout: `axes` and `part` of the object `name` with `shape`, aligned to `align`. Panics if the region names
+/// another number of dimensions, is not inside the object, or the alignment is no power of two. (In a constant, that is an error
+/// of the compiler.)
 #[track_caller]
-pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
+pub(crate) const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
     let dims = shape.dims();
     if axes.len() != dims.len() {
         refuse!("`" (name) "` has " [dims.len()] " dimension(s), but the region names " [axes.len()]);
@@ -219,7 +215,7 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
             _ => beyond(name, i, axis.first),
         };
         if matches!(axis.end, End::Dynamic) {
-            // At run time a multiple of the stride is added.
+            // At run time a multiple of the stride is added to the offset.
             layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
         }
         if !axis.is_index() {

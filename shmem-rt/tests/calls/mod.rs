@@ -91,7 +91,6 @@ macro_rules! every_operation {
             world.fetch_each(&mut before, words);
             world.compare_swap_each(&mut before, words, 1, 2);
             world.batch(WORDS.over(&used.team, Block), |words| words.add(1, 1));
-            world.gathers(FIELD.over(&used.team, Block), |field| field.get(1, &mut one));
             world.signal_set(SIGNAL.on(to), 1);
             world.signal_add(SIGNAL.on(to), 1);
             world.signal_fetch(SIGNAL.on(to));

@@ -77,13 +77,6 @@ fn through_the_world_in_a_phase(world: &mut World, mut exchange: Exchange<[u32; 
     });
 }
 
-fn value_read_before_it_is_there(world: &World, mut found: f64) {
-    world.gathers(CELLS.over(world.team(), Cyclic), |wanted| {
-        wanted.get(5, &mut found);
-        println!("{found}"); //~
-    });
-}
-
 fn values_that_end_before_the_scope(world: &World) {
     world.scope(|scope| {
         let mut found = [0.0; 2];
