@@ -44,10 +44,10 @@ macro_rules! padded {
 
 /// The distance of rows of `length` elements, in elements, in an array of [`padded!`](macro@crate::padded).
 ///
-/// The least pitch for which every row starts on a cache line, and rows are an odd number of lines apart. (Elements may
-/// have an even number of lines: then the nearest to odd.) So successive rows map to all sets in turn. No row is
-/// padded by more than an eighth: such rows are short, under 1 KiB if the element size is a power of two, and map to
-/// 16 sets or more.
+/// This is the least pitch for which every row starts on a cache line, and rows are an odd number of lines apart, so that successive rows
+/// map to all sets in turn. (If elements have an even number of lines, the distance has as few factors of two as possible.) No row is
+/// padded by more than an eighth. A row that would be has the pitch `length`: such rows are short, under 1 KiB if the element size is a
+/// power of two, and map to 16 sets or more.
 ///
 /// ```
 /// # use shmem_core as shmem;

@@ -1,9 +1,8 @@
-//! The records that `#[symmetric]` and `partitions!` leave in a binary, in the running process and in
-//! a file.
+//! The records that `#[symmetric]` and `partitions!` leave in a binary. They are read in the running process, and from a file.
 //!
-//! Each kind has its own linker section. Linkers may pad between object files: records start at multiples of 8 with a magic word,
-//! and other bytes are skipped. A magic word with other last two characters marks a record of another version: an error, since
-//! skipping the record would leave an object without memory.
+//! Each kind has its own linker section. Linkers may pad between object files. So a record starts at a multiple of 8 with a magic word, and
+//! other bytes are skipped. A magic word with other last two characters marks a record of another version. That is an error, since a
+//! skipped record would leave an object without memory.
 
 use core::mem::offset_of;
 
@@ -17,7 +16,7 @@ pub const STATICS: &str = "shmem_sym";
 /// The section of the records of partitions.
 pub const PARTITIONS: &str = "shmem_par";
 
-/// A section holds something that is not a record of this version.
+/// The error that a section has a record that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -34,8 +33,8 @@ pub enum SectionError {
     Cut { section: &'static str, at: usize },
 }
 
-/// Descriptors of all symmetric statics of the running program, in no particular order.
-/// Fails if the program was linked from several versions of this crate, or from several copies of it.
+/// Returns the descriptors of all symmetric statics of the running program, in no particular order. Fails if the program was linked from
+/// several versions or copies of this crate.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
     // SAFETY: the linker's bounds of a section of records.
@@ -45,40 +44,40 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
         if word(at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
             return Err(SectionError::Copy);
         }
-        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this
-        // `Library`, so the record is a `Descriptor`. It is wholly in the section (`records`), and never written or
-        // unmapped later.
+        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this `Library`, so the record
+        // is a `Descriptor`. It is wholly in the section (`records`), and never written or unmapped later.
         Ok(unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() })
     };
     found.into_iter().map(record).collect()
 }
 
-/// Declarations of all partitions of the running program, in no particular order.
-/// Fails if the program was linked from several versions of this crate.
+/// Returns the declarations of all partitions of the running program, in no particular order. Fails if the program was linked from several
+/// versions of this crate.
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
     // SAFETY: the linker's bounds of a section of records.
     let found = partition_records(stop.addr() - start.addr(), unsafe { words(start.cast()) })?;
     let record = |at| {
-        // SAFETY: the record is wholly in the section and never written; every bit pattern is
-        // a declaration (numbers and texts, which check their UTF-8 when shown).
+        // SAFETY: the record is wholly in the section and never written; every bit pattern is valid for a declaration (numbers and
+        // texts, which check their UTF-8 when shown).
         unsafe { &*start.wrapping_byte_add(at).cast::<Declaration>() }
     };
     Ok(found.into_iter().map(record).collect())
 }
 
-/// Reads words of a section of the running program, at multiples of 8 bytes.
+/// A function that reads a word of a section of the running program, at an offset that is a multiple of 8.
 ///
 /// # Safety
 ///
-/// `start` must be the linker's start of a section that is aligned for its records. Callers read no word behind its end.
+/// `start` must be the linker's start of a section that is aligned for its records. The function must not be called for a word behind the
+/// end of the section.
 unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
     // SAFETY: `at + 8` bytes are within the section (caller), which is never written after relocation.
     move |at| unsafe { start.wrapping_byte_add(at).read() }
 }
 
-/// The statics that a section `shmem_sym` of a file describes, in the order of the file.
-/// Fails on records cut or of another version.
+/// Returns the statics that a section `shmem_sym` of a file describes, in the order of the file. Fails on a record that is cut or of
+/// another version.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     let entry = |at| {
         let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
@@ -88,8 +87,8 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     Ok(static_records(section.len(), word_in(section))?.into_iter().map(entry).collect())
 }
 
-/// The partitions that a section `shmem_par` of a file declares, in the order of the file.
-/// Fails on records cut or of another version.
+/// Returns the partitions that a section `shmem_par` of a file declares, in the order of the file. Fails on a record that is cut or of
+/// another version.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     let declaration = |at| {
         let bytes = &section[at..][..size_of::<Declaration>()];
@@ -99,7 +98,7 @@ pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     Ok(partition_records(section.len(), word_in(section))?.into_iter().map(declaration).collect())
 }
 
-/// Offsets of records in a section of `bytes` bytes; `word` reads 8 bytes at an offset.
+/// Returns the offsets of the records in a section of `bytes` bytes. `word` reads 8 bytes at an offset.
 fn records(
     section: &'static str,
     magic: u64,
@@ -137,7 +136,7 @@ fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<us
     records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
 }
 
-// Without these, a program without records would lack a section's start and stop symbols.
+// Empty, but necessary: in a program without records the linker would not define the start and stop symbols of a section.
 #[used]
 #[unsafe(link_section = "shmem_sym")]
 static NO_STATICS: [Descriptor; 0] = [];
@@ -150,7 +149,7 @@ const _: () = assert!(offset_of!(Descriptor, library) == 8, "as in all versions"
 const _: () = assert!(size_of::<Declaration>().is_multiple_of(8) && align_of::<Declaration>() == 8);
 
 mod bounds {
-    // Of length 0: the symbols are bounds, not objects.
+    // Arrays of length 0, because the symbols are bounds and not objects.
     unsafe extern "C" {
         pub(super) static __start_shmem_sym: [u64; 0];
         pub(super) static __stop_shmem_sym: [u64; 0];

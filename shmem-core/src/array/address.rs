@@ -4,14 +4,14 @@ use core::marker::PhantomData;
 
 use super::geometry::{Bucket, Geometry, Steps};
 
-/// The way in which a view finds an element.
+/// How a view finds an element by its index.
 ///
 /// # Safety
 ///
 /// For an array of this `shape` with elements of type `T` at the parts of `geometry` from `mine` on, the functions must
 /// return the address of the element with an index, derived from `mine`, or `None` if there is no such element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
-    /// Whether the elements are one range; `None`: known at run time.
+    /// Whether the elements are one range; `None` if that is known at run time only.
     const ONE_RANGE: Option<bool>;
 
     /// Finds elements in the slot that starts at `mine`.
@@ -20,7 +20,7 @@ pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// The address of an element.
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
-    /// The address of an element; caches its chunk for the next call.
+    /// As [`locate`](Self::locate); caches the chunk of the element for the next call.
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
@@ -31,8 +31,7 @@ pub struct OneRange<'x, const D: usize> {
     _geometry: PhantomData<&'x Geometry<D>>,
 }
 
-// SAFETY: the only part holds the elements in row-major order, so that the element with this index is the
-// one whose number is computed here.
+// SAFETY: the only part holds the elements in row-major order, and the number computed here is that of the index in this order.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
     const ONE_RANGE: Option<bool> = Some(true);
 
@@ -81,10 +80,10 @@ struct Near<const D: usize> {
 }
 
 impl<const D: usize> Chunked<'_, D> {
-    /// The index along the axis, if the other indices are in range.
+    /// The index along the axis of chunks, if the other indices are in range.
     #[inline(always)]
     fn along(&self, shape: &[usize; D], index: [usize; D]) -> Option<usize> {
-        // Selected among registers: a variable subscript would need the array in memory.
+        // Selected by comparisons, so that the index stays in registers: a variable subscript would need an array in memory.
         let mut along = index[0];
         for d in 1..D {
             let (on_axis, other) = if self.axis == d { (index[d], along) } else { (along, index[d]) };
@@ -106,9 +105,8 @@ impl<const D: usize> Chunked<'_, D> {
     }
 }
 
-// SAFETY: the table was made from the parts: the steps of the entry that belong to the index have the
-// biased start of its chunk, and the chunk's own strides. `near` holds steps, and the indices for which
-// they are right.
+// SAFETY: the table was made from the parts. The steps that an entry has for an index are the biased start and the strides of the
+// chunk of the index. `near` holds steps, and the range of indices for which they are valid.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
@@ -132,14 +130,14 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         let along = self.along(shape, index)?;
         if along.wrapping_sub(self.near.first) >= self.near.count {
-            // By value, so that the view stays in registers.
+            // Passed by value, so that the view stays in registers.
             self.near = find(self.mine, self.entries, self.shift, self.length, along)?;
         }
         Some(element(self.near.origin, &self.near.steps, index))
     }
 }
 
-/// The chunk of an index along the axis, to cache.
+/// Finds the chunk of an index along the axis.
 #[cold]
 fn find<const D: usize>(
     mine: *mut u8,
@@ -155,7 +153,7 @@ fn find<const D: usize>(
     let entry = &entries[bucket];
     let second = along >= entry.boundary;
     let first = if second { entry.boundary } else { bucket << shift };
-    // The second chunk is at least as long as a bucket, so it does not end inside it.
+    // The second chunk is at least as long as a bucket, so it does not end inside the bucket.
     let end = if second { (bucket + 1) << shift } else { entry.boundary };
     let steps = entry.steps[usize::from(second)];
     Some(Near { first, count: end - first, origin: mine.wrapping_add(steps[0]), steps })
@@ -180,7 +178,7 @@ pub enum Either<'x, const D: usize> {
     Several(Chunked<'x, D>),
 }
 
-// SAFETY: each of the two is right for the arrays that it is used for.
+// SAFETY: each of the two finds the elements of the arrays for which `new` chooses it.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Either<'x, D> {
     const ONE_RANGE: Option<bool> = None;
 

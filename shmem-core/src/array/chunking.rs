@@ -4,13 +4,13 @@ use core::ops::Range;
 
 use shmem_grammar::show_size;
 
-/// Most chunks of an array: each has entries in tables.
+/// Upper limit on the chunks of an array, because each has entries in tables.
 pub const MOST_CHUNKS: usize = 1 << 16;
 
-/// How an array is cut into chunks: along one dimension, into parts whose lengths differ by at most one.
+/// How an array is cut into chunks: along one dimension, the *axis*, into parts whose lengths differ by at most one.
 ///
-/// The dimension is the leftmost with at least as many indices as chunks. If there is none, it is the leftmost of the
-/// longest, and each of its indices is a chunk. The first chunks are the longer ones.
+/// The axis is the leftmost dimension with at least as many indices as chunks. If there is none, the axis is the leftmost of the
+/// longest dimensions, and each of its indices is a chunk. The longer chunks come first.
 ///
 /// ```
 /// # use shmem_core as shmem;
@@ -64,7 +64,7 @@ impl<const D: usize> Chunking<D> {
             return Err(wrong(&shape, "in 0 chunks; give 1 or more"));
         }
         array_bytes(&shape, 1)?;
-        // Of equals, `max_by_key` gives the last: the leftmost.
+        // Of equal lengths, `max_by_key` gives the last, which is the leftmost in this order.
         let longest = || (0..D).rev().max_by_key(|&axis| shape[axis]);
         let axis = (0..D).find(|&axis| shape[axis] >= chunks).or_else(longest).unwrap_or_default();
         let chunks = chunks.min(shape[axis]);
@@ -105,7 +105,7 @@ impl<const D: usize> Chunking<D> {
         self.shape
     }
 
-    /// The dimension that is cut.
+    /// The dimension that is cut into chunks.
     #[inline(always)]
     pub const fn axis(&self) -> usize {
         self.axis
@@ -128,7 +128,7 @@ impl<const D: usize> Chunking<D> {
         false
     }
 
-    /// Returns the first index of `chunk` along the axis; if `chunk` is the number of chunks, the length of the axis.
+    /// The first index of `chunk` along the axis; for the number of chunks, the length of the axis.
     ///
     /// # Panics
     ///
@@ -189,7 +189,7 @@ impl<const D: usize> Chunking<D> {
         self.span(chunk).len() * self.outer() * self.inner()
     }
 
-    /// The elements of a chunk in an array of one range: runs of contiguous elements, in order.
+    /// The runs of contiguous elements of a chunk, as ranges of element numbers in row-major order.
     ///
     /// # Panics
     ///
@@ -222,13 +222,13 @@ impl<const D: usize> Chunking<D> {
 pub struct ArrayError(pub(super) String);
 
 impl ArrayError {
-    /// `text` names a storage whose blocks cannot be so large.
+    /// The error of `text`, a storage whose blocks have an impossible size.
     pub fn block(text: &str, reason: &str) -> Self {
         Self(format!("`{text}`: {reason}; a block is a number of bytes such as 64K, a multiple of the page"))
     }
 }
 
-/// Bytes of an array of this shape, with elements of `element` bytes.
+/// The number of bytes of an array of this shape, with elements of `element` bytes.
 ///
 /// # Errors
 ///
@@ -244,7 +244,7 @@ pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError>
     })
 }
 
-/// The message of elements without bytes.
+/// Message about elements without bytes.
 pub(super) const NO_BYTES: &str =
     "elements of no bytes cannot be placed in memory; an array needs elements of at least one byte";
 

@@ -1,4 +1,4 @@
-//! A current exchange, and the tokens that it sends through ([`HaloToken`], [`OpenPhase`]).
+//! One exchange of ghost cells ([`Flight`]), and the tokens through which it sends ([`HaloToken`], [`OpenPhase`]).
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -23,8 +23,8 @@ use crate::text::counted;
 use crate::transport::{AtomicOp, Width, atomic, shm};
 
 impl<T: PlainData> Halo<T> {
-    /// Begins an exchange. All PEs begin equally many, but not at the same time: a PE may be one exchange ahead of
-    /// its neighbours.
+    /// Begins an exchange. All PEs begin equally many exchanges, but not at the same time: a PE may be one exchange ahead of its
+    /// neighbours.
     ///
     /// The flight, and then the ghost cells, borrow the halo and the token.
     ///
@@ -47,22 +47,22 @@ impl<T: PlainData> Halo<T> {
     }
 }
 
-/// A current exchange: send each edge once, in any order, then wait for the ghost cells.
+/// An exchange that goes on: send each edge once, in any order, then wait for the ghost cells.
 ///
 /// The caller may change its cells as soon as a method returns. An edge without a neighbour sends nothing.
 ///
-/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, since
-/// the neighbour waits for it. If a flight is forgotten, or dropped in a panic, the exchange is never finished:
-/// sent cells arrive, but no exchange can follow.
+/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, since the neighbour waits
+/// for it. If a flight is forgotten, or dropped in a panic, the exchange is never finished: sent cells arrive, but no exchange can
+/// follow.
 #[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
 pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
-    /// Not the endpoint: the token's type restricts the threads.
+    /// Kept instead of its endpoint, because the type of the token restricts the threads of the flight.
     token: &'h I,
     turn: Turn,
 }
 
-/// Puts the cells of a message, then its signal. A macro, so that a panic in the put names the caller's line.
+/// Puts the cells of a message, then the signal of the message. A macro, so that a panic in the put names the caller's line.
 macro_rules! send {
     ($token:ident, $turn:ident, $link:ident, |$place:ident| $put:expr) => {
         // SAFETY: `T` is the halo's cell type, and the flight borrows the halo.
@@ -168,7 +168,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         region: [Range<usize>; D],
     ) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
-        // Also checked at a border: a program with one PE has no other edges.
+        // Checked at a border, too, because a program with one PE has no other edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         let Some(link) = self.claim(edge, part.elements()) else { return };
         send!(token, turn, link, |place| put_part(token.0, place, cells, &part));
@@ -208,7 +208,6 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline]
     #[track_caller]
     pub fn finish(self) -> Ghosts<'h, T> {
-        // As in `drop`.
         ring(self.token, self.turn, &self.halo.links);
         let this = ManuallyDrop::new(self);
         let (token, turn) = (this.token, this.turn);
@@ -228,7 +227,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         unsafe { Ghosts::new(halo, endpoint, turn.message()) }
     }
 
-    /// The link of an edge, checked for sending `cells` cells; `None`: no neighbour.
+    /// The link of an edge, for sending `cells` cells; `None` without a neighbour. Panics if they cannot be sent.
     #[inline(always)]
     #[track_caller]
     fn claim(&mut self, edge: usize, cells: usize) -> Option<&mut Link> {
@@ -250,7 +249,7 @@ impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
         ring(token, turn, &self.halo.links);
-        // A neighbour may have panicked, too, and never send.
+        // Does not wait then: a neighbour may have panicked, too, and never send.
         if std::thread::panicking() {
             return;
         }
@@ -273,8 +272,7 @@ impl<T, I: HaloToken + ?Sized> fmt::Debug for Flight<'_, T, I> {
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
-// SAFETY: it lives inside calls of a flight, which borrows a token or an open phase. It writes messages of halos
-// only.
+// SAFETY: it lives inside calls of a flight, which borrows a token or an open phase. It writes messages of halos only.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -284,10 +282,10 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
-/// Longest sleep between polls: a missed ring is repeated only in `finish`.
+/// Upper limit on the sleep between polls, because a ring that a waiting PE has missed is repeated only in `finish` or a drop.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Wakes neighbours on this node that have missed a signal.
+/// Rings the bells of all neighbours on this node, for those that missed a ring while falling asleep.
 #[inline(always)]
 fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
     let endpoint = token.__endpoint();
@@ -311,8 +309,8 @@ fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'stati
     }
 }
 
-/// The signal of a message to a neighbour on this node, and the neighbour's bell. Ringing after a plain store may miss
-/// a neighbour that is just falling asleep; [`ring`] wakes it later.
+/// The signal of a message to a neighbour on this node, and the neighbour's bell. A ring after a plain store may miss a neighbour that is
+/// just falling asleep; [`ring`] wakes such a neighbour later.
 #[inline(always)]
 fn signal_on_node<'a>(
     endpoint: &'a Endpoint,
@@ -321,8 +319,7 @@ fn signal_on_node<'a>(
 ) -> Option<(&'a AtomicU64, &'a Doorbell)> {
     let slot = endpoint.address(link.pe, 0)?;
     let word = slot.wrapping_add(link.theirs.signal_of(turn.message())).cast();
-    // SAFETY: the plan has an aligned word there. It is accessed by atomics only, and mapped while the halo
-    // lives.
+    // SAFETY: the plan has an aligned word there, which is accessed by atomics only, and mapped while the halo lives.
     let signal = unsafe { AtomicU64::from_ptr(word) };
     // SAFETY: the start of a slot on this node.
     Some((signal, unsafe { Endpoint::bell_at(slot) }))
@@ -404,12 +401,12 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
     missing.join(", ")
 }
 
-/// A token for exchanging halos: any token that writes, or an exclusive phase that allows it.
+/// A token through which halos are exchanged: any token that writes, or an exclusive phase that allows exchanges.
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed, or in a phase in which PEs exchange halos and items
-/// only. It must borrow that permission.
+/// A value may exist only while operations are allowed, or in a phase in which PEs exchange halos and items only. It must borrow that
+/// permission.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
@@ -432,7 +429,7 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
 
 /// An exclusive phase in which PEs exchange halos and items of an exchange, and send nothing else.
 ///
-/// Not `Send`: it stays in the opening thread.
+/// Not `Send`, so that it stays in the thread that has opened the phase.
 pub struct OpenPhase<'x> {
     endpoint: &'x Endpoint,
     _thread: PhantomData<*const ()>,

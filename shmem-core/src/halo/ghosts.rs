@@ -39,14 +39,13 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
     pub fn edge(self, edge: usize) -> &'h [T] {
         let Some(link) = self.halo.link(edge) else { return &[] };
         let start = self.endpoint.mine(link.ours.cells_of(self.message)).cast::<T>();
-        // SAFETY: the plan has `cells` aligned cells there, mapped while halo and token are borrowed. By the
-        // module's argument nobody writes them for `'h` (`new`).
+        // SAFETY: the plan has `cells` aligned cells there, mapped while halo and token are borrowed. Nobody writes them for `'h`, by the
+        // argument of the module (`new`).
         unsafe { core::slice::from_raw_parts(start, link.ours.cells) }
     }
 
-    /// Writes the cells that arrived over an edge to a region of `cells`, an array of `D` dimensions in row-major
-    /// order: inverse of [`Flight::send_region`](super::Flight::send_region). An edge without a neighbour writes
-    /// nothing.
+    /// Writes the cells that arrived over an edge to a region of `cells`, an array of `D` dimensions in row-major order. The inverse of
+    /// [`Flight::send_region`](super::Flight::send_region). An edge without a neighbour writes nothing.
     ///
     /// # Panics
     ///
@@ -60,7 +59,7 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         shape: [usize; D],
         region: [Range<usize>; D],
     ) {
-        // Also checked at a border: a program with one PE has no other edges.
+        // Checked at a border, too, because a program with one PE has no other edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         if self.halo.link(edge).is_none() {
             return;

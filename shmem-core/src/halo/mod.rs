@@ -7,18 +7,18 @@
 //!
 //! Why these slices may be ordinary references, though other PEs write the memory:
 //!
-//! 1. Messages are in a segment that no raw address finds ([`insert_hidden`](crate::segment::Segments::insert_hidden)),
-//!    and their handle stays in the halo. So flights alone write them, on every PE.
-//! 2. All PEs make a halo together, have agreed on the type of its cells, and exchange their edges in that call
-//!    (`__new` demands it). From the edges every PE computes one [`HaloPlan`], in which edges form pairs and
-//!    messages are disjoint: one PE writes each message, and waits for this PE in turn.
-//! 3. A flight writes a message of a neighbour once, after the `begin` of its exchange. The next `begin` follows only
-//!    after the signals of all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns). Its head
-//!    shows that no PE writes a message of exchange k between its signal and the next `begin` here.
+//! 1. Messages are in a segment that no raw address finds ([`insert_hidden`](crate::segment::Segments::insert_hidden)), and the handle of
+//!    the memory stays in the halo. So flights alone write messages, on every PE.
+//! 2. All PEs make a halo together, have agreed on the type of cells, and exchange their edges in that call (`__new` demands this). From
+//!    the edges every PE computes the same [`HaloPlan`], in which edges form pairs and messages are disjoint: one PE writes each message,
+//!    and waits for a message of the PE that reads it.
+//! 3. A flight writes a message of a neighbour once, after the `begin` of its exchange. The next `begin` follows only after the signals of
+//!    all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns), whose head shows that no PE writes a message of
+//!    exchange k between the signal of that message and the next `begin` here.
 //! 4. The slices live no longer than the exclusive borrow of the halo by `begin`. So the next `begin` follows the
 //!    last use of the slices. No destructor matters: a flight may be forgotten.
 //! 5. The memory is freed when all PEs have dropped the halo, and then a quiet and a barrier.
-//! 6. Cells are plain data: every bit pattern is a value. Messages are aligned for cells.
+//! 6. Cells are plain data, so every bit pattern is valid for them. Messages are aligned for cells.
 
 mod flight;
 mod ghosts;
@@ -45,11 +45,11 @@ pub struct Halo<T> {
     me: Pe,
     links: Vec<Option<Link>>,
     turns: Turns,
-    /// Call that began the current exchange.
+    /// The call that began the current exchange.
     begun: Option<&'static Location<'static>>,
-    /// Buffer for the cells of an iterator.
+    /// A buffer for the cells of an iterator.
     staged: Vec<T>,
-    /// The operation in reports of waiting PEs.
+    /// Name of the operation in reports of waiting PEs.
     operation: &'static str,
 }
 
@@ -65,7 +65,7 @@ impl<T: PlainData> Halo<T> {
         Self { memory, me, links, turns, begun: None, staged: Vec::new(), operation }
     }
 
-    /// Makes messages name `operation`, which uses the halo.
+    /// Sets the name in messages, for an `operation` that uses the halo.
     #[doc(hidden)]
     #[must_use]
     pub fn __of(self, operation: &'static str) -> Self {

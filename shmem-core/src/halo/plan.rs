@@ -51,36 +51,38 @@ impl Edge {
     }
 }
 
-/// Alignment of messages: processors fetch lines in pairs.
+/// Least alignment of messages: two lines, because processors fetch lines in pairs.
 const LINE: usize = 128;
 
 const CACHE_LINE: usize = 64;
 
-/// Lines of a message that are prefetched. The processor prefetches the rest of a long message itself.
+/// Number of lines of a message that are prefetched. The processor prefetches the rest of a long message by itself.
 const FIRST_LINES: usize = 8;
 
 /// Bytes of the signal behind the cells.
 const SIGNAL: usize = size_of::<u64>();
 
-/// The layout of all PEs' halos, and one PE's links.
+/// The layout of the halos of all PEs, and the links of one PE.
 #[derive(Debug)]
 pub struct HaloPlan {
     /// Bytes that every PE reserves.
     pub bytes: usize,
     /// Alignment of their start.
     pub align: usize,
+    /// For each edge with a neighbour: this PE and its incoming messages, the neighbour and its incoming messages.
     links: Vec<Option<[(usize, Messages); 2]>>,
 }
 
-/// The two messages of an edge, each of cells and a signal.
+/// The two incoming messages of an edge, each of cells and a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Messages {
-    /// Offset of the first message: in a plan from the memory's start, in a link from the slot's start.
+    /// Offset of message 0: in a plan from the start of the memory, in a link from the start of a slot.
     first: usize,
     /// Bytes from message 0 to message 1.
     step: usize,
     /// Bytes from the cells to their signal.
     signal: usize,
+    /// Number of cells.
     pub(super) cells: usize,
 }
 
@@ -89,7 +91,7 @@ pub(super) struct Messages {
 pub struct Link {
     pub(super) pe: Pe,
     segment: u32,
-    /// Incoming messages.
+    /// Incoming messages, in this PE's slot.
     pub(super) ours: Messages,
     /// Outgoing messages, in the neighbour's slot.
     pub(super) theirs: Messages,
@@ -103,9 +105,9 @@ pub struct Link {
 pub struct HaloError(String);
 
 impl HaloPlan {
-    /// The plan of PE `me`, from the edges of all PEs, for cells of `cell` bytes aligned to `align`.
-    /// Fails with the first wrong edge in the order of PEs, so with an equal error on every PE.
-    /// Panics if there are no edges of PE `me`, or the alignment is no power of two.
+    /// Makes the plan of PE `me` from the edges of all PEs, for cells of `cell` bytes aligned to `align`. Fails with the first wrong edge in
+    /// the order of PEs, so with the same error on every PE. Panics if there are no edges of PE `me`, or the alignment is no power of
+    /// two.
     pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
         assert!(me < tables.len(), "PE {me} has told no edges: {} PEs have", tables.len());
         assert!(align.is_power_of_two(), "cells are aligned to a power of two, not to {align}");
@@ -128,8 +130,7 @@ impl HaloPlan {
         Ok(Self { bytes, align, links: tables[me].iter().enumerate().map(link).collect() })
     }
 
-    /// The links of PE `me` for memory at `offset` in `segment`; `pe` returns a PE by number.
-    /// Panics if the end of the memory overflows.
+    /// The links of the PE, for memory at `offset` in `segment`. `pe` returns a PE by number. Panics if the end of the memory overflows.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
         let at = |messages: Messages| {
             let both = messages.step.saturating_mul(2).saturating_add(messages.first);
@@ -226,7 +227,7 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
     )))
 }
 
-/// Lays out a PE's messages, and returns their bytes first. Sizes saturate.
+/// Lays out the messages of a PE. Returns their total bytes, and the messages. Sizes saturate.
 fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
     let mut end = 0_usize;
     let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;

@@ -40,8 +40,8 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Reads or writes the elements, as `deed` says. `len` is the number of local elements, called `what` in messages. Panics if
-    /// `len` is not the number of indices, or an index is beyond the end.
+    /// Carries out `deed`, which reads or writes the elements. `len` is the number of local elements, which messages call `what`. Panics
+    /// if `len` is not the number of indices, or an index is beyond the end.
     ///
     /// # Safety
     ///
@@ -66,7 +66,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         });
     }
 
-    /// Runs `body`, and notifies the observer, if there is one.
+    /// Runs `body`, and reports the call to the observer, if there is one.
     fn told<R>(self, call: Call<'_>, body: impl FnOnce() -> R) -> R {
         let Self { endpoint, place, indices, .. } = self;
         if endpoint.observer().is_none() {
@@ -85,6 +85,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         endpoint.tell(Call { pe, segment, offset, bytes: indices.len() * size, listed, ..call }, body)
     }
 
+    /// Panics if an index was beyond the end.
     #[inline(always)]
     #[track_caller]
     fn require(self, done: Result<(), Wrong>) {
@@ -109,8 +110,8 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         });
     }
 
-    /// Changes the words, and writes their previous values to `before`. Only [`CompareSwap`](crate::transport::EachOp::CompareSwap)
-    /// uses the expected values. Panics as [`change`](Self::change), and if `len` is not the number of indices.
+    /// Changes the words, and writes their previous values to `before`. [`CompareSwap`](crate::transport::EachOp::CompareSwap) alone uses
+    /// the expected values. Panics as [`change`](Self::change) does, and if `len` is not the number of indices.
     ///
     /// # Safety
     ///
@@ -131,7 +132,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         self.require(unsafe { self.change_each::<K>(Some(before), values, expected, until) });
     }
 
-    /// Changes words one by one.
+    /// Changes the words, once for each index.
     ///
     /// # Safety
     ///
@@ -161,7 +162,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         })
     }
 
-    /// Combines each word's updates first.
+    /// Combines the updates of each word in private memory, and then changes each word once.
     #[inline(never)]
     fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;

@@ -1,8 +1,8 @@
 //! Updates that are combined in private memory before they are applied.
 //!
-//! If a list has several updates for each word of a small object, the operands of each word are combined in a private copy first,
-//! without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only commutative
-//! operations are combined, so the result is that of single updates (floating-point sums: in some order).
+//! If a list has several updates for each word of a small object, the operands of each word are combined in a private copy of the object
+//! first, without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only commutative
+//! operations are combined, so the result is that of single updates. (Floating-point sums are added in some order.)
 
 use core::cell::Cell;
 
@@ -13,10 +13,10 @@ use crate::object::AmoValue;
 use crate::planted_fault::mutant;
 use crate::transport::Width;
 
-/// Fewest updates per word of the object for which combining pays.
+/// Least number of updates per word of the object for which combining pays.
 pub(super) const TIMES: usize = 4;
 
-/// Most words of a copied object.
+/// Upper limit on the words of an object that is copied.
 const MOST: usize = 128 << 10;
 
 /// Whether a list of `count` elements of an object of `len` words is combined.
@@ -25,8 +25,8 @@ pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
-/// Combines a list of updates. Returns the indices of the changed words, and an operand for each. If an index is beyond the end,
-/// returns the first such index.
+/// Combines a list of updates. Returns the indices of the changed words, and an operand for each. Fails with the first index that is beyond
+/// the end.
 pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
@@ -52,7 +52,7 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     indices.clear();
     let mut changed = 0;
     for index in 0..len {
-        // Compared by bits: a NaN is unequal to itself; 0 == -0.
+        // Compared by bits, because a NaN is unequal to itself, and 0 == -0.
         if copy[index].to_bits64() != neutral.to_bits64() {
             copy[changed] = copy[index];
             changed += 1;
@@ -62,10 +62,10 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     Ok((indices, &copy[..changed]))
 }
 
-/// A private copy of an object.
+/// Buffers of a thread for a private copy of an object.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Each word's bits.
+    /// The bits of each word.
     words: Vec<u64>,
     /// Indices of the changed words.
     indices: Vec<u32>,

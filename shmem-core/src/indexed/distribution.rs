@@ -1,6 +1,6 @@
 //! Distributions: the numbering of the elements of an object over several PEs.
 
-/// A numbering of the elements of an object over several PEs: [`Block`], [`Block::of`], [`Cyclic`] or [`BlockCyclic`].
+/// Numbers the elements of an object over several PEs: [`Block`], [`Block::of`], [`Cyclic`] or [`BlockCyclic`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no distribution",
     label = "not a way to number the elements of several PEs",
@@ -11,7 +11,7 @@ pub trait Distribution: Copy + sealed::Sealed {
     #[doc(hidden)]
     type Map: sealed::Map;
 
-    /// The map of `members` members that have `share` elements each.
+    /// The map for `members` members that have `share` elements each.
     ///
     /// # Panics
     ///
@@ -35,16 +35,16 @@ pub(super) mod sealed {
         /// Number of elements.
         fn len(&self) -> usize;
 
-        /// The rank of the member, and the number of the element there. Unspecified for an index beyond the end.
+        /// The rank of the member that has an element, and the number of the element there. Unspecified for an index beyond the end.
         fn locate(&self, index: usize) -> (usize, usize);
 
-        /// Most elements with an index on any member.
+        /// Upper limit on the elements with an index on any member.
         fn depth(&self) -> usize;
 
-        /// Number of contiguous elements on one member from an index on, at least 1. The last may have no index.
+        /// Number of contiguous elements on one member from an index on, at least 1. Some of the last may have no index.
         fn run(&self, index: usize) -> usize;
 
-        /// The index of a member's element. Grows with `element`, and may be beyond the end.
+        /// The index of element number `element` of a member. Grows with `element`, and may be beyond the end.
         fn index_of(&self, rank: usize, element: usize) -> usize;
     }
 }
@@ -203,7 +203,7 @@ unsafe impl<const B: usize> sealed::Map for Turns<B> {
     }
 }
 
-/// A divisor, and its reciprocal for division by multiplication.
+/// A divisor with its reciprocal, by which a number is divided by a multiplication.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reciprocal {
     divisor: u64,

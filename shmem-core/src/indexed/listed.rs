@@ -1,4 +1,4 @@
-//! Lists of elements by index; the error of an index beyond the end.
+//! Lists of elements by index ([`Listed`]), and the error of an index beyond the end.
 
 use core::ops::RangeFull;
 
@@ -73,22 +73,22 @@ pub(super) mod sealed {
     /// Types of indices.
     pub trait Sealed {}
 
-    /// A part of the slots of several PEs, and the number of elements that have an index.
+    /// The range that listed elements have in the slot of each of their PEs.
     #[derive(Clone, Copy, Debug)]
     pub struct Span {
-        /// Number of elements.
+        /// Number of elements on all PEs that have an index.
         pub len: usize,
         /// Index of the segment.
         pub segment: u32,
         /// Bytes from the start of a slot.
         pub offset: usize,
-        /// Elements of each PE.
+        /// Number of elements of each PE.
         pub share: usize,
         /// As [`On::is_named`](crate::object::On::is_named).
         pub is_named: bool,
     }
 
-    /// The location of elements that have an index.
+    /// Where elements that have an index are.
     ///
     /// # Safety
     ///
@@ -101,12 +101,12 @@ pub(super) mod sealed {
         /// Whether one PE has all elements, so that no division is needed to find one.
         const IS_ONE: bool;
 
-        /// Location of the elements in a slot.
+        /// The range of the elements in a slot.
         fn span(self) -> Span;
-        /// The elements' PEs.
+        /// The PEs of the elements.
         fn pes(&self) -> &[Pe];
-        /// A function from an index to a position in `pes`, and an element there. The function owns its data: for the compiler, a
-        /// loop's stores could change borrowed data.
+        /// A function from an index to a position in `pes`, and an element there. The function owns its data, because otherwise the
+        /// compiler assumes that the stores of a loop change the data.
         fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
     }
 }

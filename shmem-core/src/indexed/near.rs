@@ -1,4 +1,4 @@
-//! Lists whose elements are all on this node: accessed in the arena, unsorted.
+//! Lists whose elements are all on this node. They are accessed in the arena, in the order of the list.
 
 use super::listed::ListIndex;
 use super::listed::Wrong;
@@ -12,7 +12,7 @@ use crate::transport::atomic::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 
-/// Most PEs of which each is checked to be on this node.
+/// Upper limit on the PEs of a list that are checked one by one, if some PEs of the job are on other nodes.
 const FEW: usize = 64;
 
 /// A list whose elements are all on this node.
@@ -23,7 +23,7 @@ pub(super) struct Near<'e, 'i, P, X> {
 }
 
 impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
-    /// `None` if a PE may be on another node, or there is an observer.
+    /// The list, or `None` if a PE may be on another node, or there is an observer.
     #[inline(always)]
     pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
         let pes = place.pes();
@@ -58,7 +58,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         }
     }
 
-    /// Calls `work` for all elements. The cache lines of a large object are prefetched by `expect`; a small object needs no prefetch.
+    /// Calls `work` for all elements. `expect` prefetches the cache lines of a large object; a small object needs no prefetch.
     #[inline(always)]
     fn each(&self, expect: impl Fn(*mut u8), mut work: impl FnMut(usize, *mut u8)) -> Result<(), Wrong> {
         let (count, address) = (self.indices.len(), self.addresses());
@@ -137,7 +137,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         expected: impl OneOrEach<V>,
     ) -> Result<(), Wrong> {
         let count = self.indices.len();
-        // Rings also after a wrong index: earlier words changed.
+        // Rings after a wrong index, too, because earlier words were changed.
         let bells = Bells { list: self, are_silent: K::OP == EachOp::Fetch };
         let changed = |k: usize, word: *mut u8| {
             let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
@@ -171,7 +171,7 @@ struct Bells<'l, 'e, 'i, P: Spread, X: ListIndex> {
 }
 
 impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
-    /// Called after word `k` of the list.
+    /// Rings after every [`RING`] words. Called after word `k` of the list.
     #[inline(always)]
     fn behind(&self, k: usize) {
         if k % RING == RING - 1 {
@@ -179,6 +179,7 @@ impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
         }
     }
 
+    /// Rings the bells of all PEs whose words the list changes.
     #[inline(never)]
     fn ring(&self) {
         let Near { endpoint, place, indices } = self.list;

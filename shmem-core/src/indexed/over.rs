@@ -28,13 +28,13 @@ pub trait Ranked {
 
 /// One object's elements on several PEs, with one numbering: from [`Symmetric::over`] and [`SymBox::over`].
 ///
-/// A view: its creation sends nothing, and other PEs may use another distribution. [`at`](Self::at) lists elements for a verb
-/// of [`Indexed`](super::Indexed); [`locate`](Self::locate) is the place of one element, for single operations.
+/// This is a view: making it sends nothing, and other PEs may use another distribution for the object. [`at`](Self::at) lists elements for a
+/// verb of [`Indexed`](super::Indexed); [`locate`](Self::locate) is the place of one element, for single operations.
 pub struct Over<'a, T: SymmetricData, D: Distribution> {
     pes: Cow<'a, [Pe]>,
     segment: u32,
     pub(super) offset: usize,
-    /// Elements of each PE.
+    /// Number of elements of each PE.
     share: usize,
     map: D::Map,
     _object: PhantomData<On<'a, [T]>>,
@@ -235,8 +235,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
     }
 }
 
-/// All elements of a place, or of an object over several PEs: an argument of [`batch`](super::Indexed::batch) and
-/// [`gathers`](super::Indexed::gathers).
+/// All elements of a place, or of an object over several PEs: an argument of [`batch`](super::Indexed::batch).
 #[diagnostic::on_unimplemented(
     message = "the elements of `{Self}` have no numbers",
     label = "neither an array on a PE nor one over several",

@@ -12,10 +12,10 @@ use crate::object::{On, object_at};
 use crate::symmetric_data::{PlainData, SymmetricData};
 use crate::text::counted;
 
-/// Fewest contiguous bytes on one PE for a separate transfer; shorter runs become elements of a list.
+/// Least bytes of a run that is transferred by itself. The elements of shorter runs become a list.
 const TOGETHER: usize = 256;
 
-/// Elements in one list.
+/// Number of elements in one list.
 const LISTED: usize = 64 << 10;
 
 impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
@@ -104,12 +104,13 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         }
     }
 
-    /// Whether runs are short, so elements are listed.
+    /// Whether runs are so short that their elements become a list.
     fn is_listed(&self) -> bool {
         !self.is_empty()
             && self.map().run(0).saturating_mul(size_of::<T>()) < TOGETHER.min(self.len() * size_of::<T>())
     }
 
+    /// A range of elements. Panics if it is not in the object.
     #[track_caller]
     fn range(&self, first: usize, count: usize) -> Range<usize> {
         let len = self.len();

@@ -1,8 +1,8 @@
-//! Lists with elements on other nodes, or with an observer: sorted by PE, a round at a time, in buffers of the thread.
+//! Lists with elements on other nodes, or with an observer. They are sorted by PE, a round at a time, in buffers of the thread.
 //!
-//! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort: it writes
-//! 32-bit element numbers in the order of the PEs. Then each PE's part is carried out by the [kernel](Near) or by the transport.
-//! Every 2^32 elements of a PE are a separate group.
+//! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort: it writes the
+//! numbers of elements in the order of the PEs. Then the [kernel](Near) or the transport carries out the part of each PE. Numbers of
+//! elements have 32 bits, so every 2^32 elements of a PE are a group of their own.
 
 use core::cell::Cell;
 use std::thread::LocalKey;
@@ -15,16 +15,16 @@ use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
 use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until};
 
-/// Most elements of a round.
+/// Upper limit on the elements of a round.
 const ROUND: usize = 128 << 10;
 
-/// Most bytes of values in a round, except for one large value.
+/// Upper limit on the bytes of values in a round, if it has more than one value.
 const VALUES: usize = 1 << 20;
 
-/// Most elements of a group: numbers have 32 bits.
+/// Upper limit on the elements of a group, whose numbers have 32 bits.
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
-/// Most elements of a round of this deed.
+/// Upper limit on the elements of a round of this deed.
 fn round(deed: Deed<'_>, size: usize) -> usize {
     match deed {
         Deed::Place(_) => (VALUES / size).clamp(1, ROUND),
@@ -38,20 +38,22 @@ struct Group<'g> {
     segment: u32,
     /// Bytes from the start of the slot to element 0.
     offset: usize,
+    /// Number of elements of the group.
     length: usize,
+    /// Bytes of an element.
     size: usize,
     /// Numbers of the listed elements.
     indices: &'g [u32],
-    /// Each index's position in the deed's memory; `None`: in order.
+    /// The position of each element in the memory of the deed; `None` if they are in order.
     positions: Option<&'g [u32]>,
 }
 
 impl Group<'_> {
     /// # Safety
     ///
-    /// The PE's slot must hold `length` aligned elements at `offset`, and every index be below `length`. The deed's memory
-    /// must cover all positions: readable until the return, writable for as long as `until` says. If the deed changes
-    /// elements, they must be words of its width.
+    /// The slot of the PE must hold `length` aligned elements at `offset`, and every index must be below `length`. The memory of the deed
+    /// must cover all positions, readable until the return, or writable for as long as `until` says. If the deed changes elements, they
+    /// must be words of its width.
     unsafe fn carry_out(&self, endpoint: &Endpoint, deed: Deed<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
@@ -76,8 +78,8 @@ impl Group<'_> {
 ///
 /// # Safety
 ///
-/// The deed's memory must cover an element per index, readable or writable for as long as `until` says. If the deed changes
-/// elements, they must be words of its width.
+/// The memory of the deed must cover an element per index, readable or writable for as long as `until` says. If the deed changes elements,
+/// they must be words of its width.
 pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
@@ -93,7 +95,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     let is_sorted = place.pes().len() * groups == 1;
     let round = round(deed, size);
     let begin = |number: usize| number * round;
-    // Dropped last: completes all transfers.
+    // Completes all transfers when dropped, after everything else.
     let mut answers = Answers { far: None };
     with_kept(&BUFFERS, |buffers| {
         (0..indices.len().div_ceil(round)).try_for_each(|number| {
@@ -112,7 +114,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     })
 }
 
-/// Completes this list's non-blocking transfers when dropped, by return or by unwinding.
+/// When dropped, by return or by unwinding, completes the non-blocking transfers of a list.
 struct Answers<'e> {
     far: Option<&'e Far>,
 }
@@ -125,13 +127,14 @@ impl Drop for Answers<'_> {
     }
 }
 
-/// The rank that has element `k` of a list, and the number of the element there.
+/// Returns the rank that has element `k` of a list, and the number of the element there. Fails if its index is beyond the end.
 #[inline(always)]
 fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), Wrong> {
     let index = list[k].index();
     if index < place.span().len { Ok(place.locator()(index)) } else { Err(Wrong { position: k, index }) }
 }
 
+/// The group number `part` of a rank.
 fn group<'g, P: Spread>(
     place: &P,
     rank: usize,
@@ -167,7 +170,7 @@ unsafe fn straight<P: Spread, X: ListIndex>(
     Ok(())
 }
 
-/// Carries out a round of several groups. `is_only`: the only round.
+/// Carries out a round of several groups. `is_only` says whether it is the only round.
 ///
 /// # Safety
 ///
@@ -205,7 +208,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
         positions[*at as usize] = k as u32;
         *at += 1;
     }
-    // Sources are copied in the order of the groups, and are reusable once sent. Results arrive from several PEs concurrently.
+    // Sources are copied in the order of the groups, and are reusable when they are sent. Results of several PEs arrive at the same time.
     let size = size_of::<P::Item>();
     let deed = match deed {
         Deed::Pick(_) => deed,
@@ -241,7 +244,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
             continue;
         }
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
-        // Elements that are read are stored at their positions; operands are in the order of the groups.
+        // Elements that are read go to their positions; operands are already in the order of the groups.
         let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
             (Deed::Pick(_), _) => (deed, Some(positions)),
             (_, Deed::Change(change, _)) => (Deed::Change(change, before), Some(positions)),
@@ -270,15 +273,15 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
 /// Buffers for one round. They grow to 3 MiB at most, or to one element if that is larger.
 #[derive(Default)]
 struct Buffers {
-    /// First each group's number of elements, then the position of its next one.
+    /// First the number of elements of each group, then the position where the next element of the group goes.
     counts: Vec<u32>,
     /// Numbers of elements, group by group.
     indices: Vec<u32>,
-    /// Each index's round position.
+    /// The position in the round of each of `indices`.
     positions: Vec<u32>,
-    /// Values, or operands, by group.
+    /// Values, or operands, group by group.
     values: Vec<u8>,
-    /// Expected values, by group.
+    /// Expected values, group by group.
     expected: Vec<u8>,
 }
 
@@ -288,7 +291,7 @@ thread_local! {
 
 /// Calls `body` with the calling thread's buffers. A nested call gets new buffers.
 pub(super) fn with_kept<T: Default, R>(key: &'static LocalKey<Cell<T>>, body: impl FnOnce(&mut T) -> R) -> R {
-    // An ending thread has no buffers.
+    // A thread that ends has no buffers any more.
     let mut kept = key.try_with(Cell::take).unwrap_or_default();
     let result = body(&mut kept);
     _ = key.try_with(|cell| cell.set(kept));

@@ -1,4 +1,4 @@
-//! Verbs: the operations on each word of a list, as types that specialise loops; the operands of verbs; and the methods of tokens
+//! Verbs: the operations on each word of a list, as types for which loops are compiled; the operands of verbs; and the methods of tokens
 //! and scopes.
 
 use crate::object::AmoValue;
@@ -56,7 +56,7 @@ const fn addition(number: Number) -> EachOp {
     note = "words are all changed by the same value, `1`, or each by its own, `&values[..]`"
 )]
 pub unsafe trait OneOrEach<V: AmoValue>: Copy {
-    /// Number of values; `None`: one value for all.
+    /// Number of values; `None` for one value for all.
     #[doc(hidden)]
     fn count(self) -> Option<usize>;
 

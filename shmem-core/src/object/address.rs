@@ -14,14 +14,14 @@ use crate::planted_fault::mutant;
 pub struct SymAddr(*mut u8);
 
 impl SymAddr {
-    /// An address that is checked when it is used.
+    /// A symmetric address from a pointer. It is checked when an operation uses it.
     #[inline(always)]
     #[doc(hidden)]
     pub const fn assume(address: *mut u8) -> Self {
         Self(address)
     }
 
-    /// The address `bytes` further on, unchecked until it is used.
+    /// The address `bytes` further on. It is checked when an operation uses it.
     #[inline(always)]
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "as on pointers")]
@@ -42,17 +42,17 @@ impl fmt::Debug for SymAddr {
     }
 }
 
-/// An object's range in every PE's slot.
+/// The range of an object in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes from the start of a PE's slot.
     pub offset: usize,
-    /// Size.
+    /// Size in bytes.
     pub bytes: usize,
 }
 
 impl Extent {
-    /// Whether two objects share a byte.
+    /// Whether two ranges share a byte.
     pub fn overlaps(self, other: Self) -> bool {
         !mutant("overlap-not-seen")
             && self.offset < other.offset.saturating_add(other.bytes)

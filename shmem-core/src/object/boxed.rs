@@ -10,11 +10,10 @@ use crate::pe::OnPe;
 use crate::symmetric_data::Contents;
 use crate::text::counted;
 
-/// An object on a symmetric heap: the same offset on every PE.
+/// An object on a symmetric heap, at the same offset on every PE.
 ///
-/// It owns its allocation and borrows nothing. Dropping it is local and never waits: the memory is used again when
-/// every PE has dropped its handle and takes part in the next allocation or `World::reclaim`. Forgetting it leaks the
-/// memory until the job ends.
+/// It owns its allocation and borrows nothing. Dropping it is local and never waits. The memory is reused when every PE has dropped its
+/// handle and takes part in the next allocation or in `World::reclaim`. Forgetting the handle leaks the memory until the job ends.
 pub struct SymBox<T: ?Sized> {
     id: u64,
     segment: u32,
@@ -27,10 +26,9 @@ pub struct SymBox<T: ?Sized> {
 impl<T: Contents + ?Sized> SymBox<T> {
     /// # Safety
     ///
-    /// Allocation `id` must have reserved `len` items of `T`, aligned for them, at `offset` in
-    /// `segment` of every PE's slot, initialised, and must not be released before `id` is queued
-    /// on `released`. There must be one box per allocation; only a named allocation may have several, each
-    /// counted by the ledger.
+    /// Allocation `id` must have reserved `len` items of `T`, aligned for them and initialised, at `offset` in `segment` of every PE's
+    /// slot, and must not be released before `id` is queued on `released`. There must be one box per allocation; only a named
+    /// allocation may have several, each counted by the ledger.
     #[doc(hidden)]
     pub unsafe fn __new(id: u64, segment: u32, offset: usize, len: usize, released: Arc<Released>) -> Self {
         Self { id, segment, offset, len, released, _contents: PhantomData }
@@ -57,7 +55,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
         self.offset
     }
 
-    /// Number of the allocation: the same on every PE.
+    /// Number of the allocation, the same on every PE.
     pub fn id(&self) -> u64 {
         self.id
     }

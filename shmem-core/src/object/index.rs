@@ -1,4 +1,4 @@
-//! Indices into places.
+//! Indices of parts: `OBJECT.on(pe).index(3)`, `OBJECT.here(token).index(1..4)`; and the names of objects in messages.
 
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::OnceLock;
@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use crate::symmetric_data::{Contents, SymmetricData};
 use crate::text::counted;
 
-/// An index into a place: a number, or any range of numbers.
+/// An index of a part of a place: a number, or any range of numbers.
 ///
 /// # Safety
 ///
-/// `locate` must return (first, len) with `first + len` at most the number of elements.
+/// `locate` must return a first element and a number of elements whose sum is at most the number of elements of the place.
 #[diagnostic::on_unimplemented(
     message = "a place of `{T}` cannot be indexed by `{Self}`",
     note = "places of arrays and slices are indexed by `usize` and by ranges of `usize`"
@@ -19,18 +19,18 @@ pub unsafe trait PlaceIndex<T: Contents + ?Sized> {
     /// The part: an element, or a slice of elements.
     type Output: Contents + ?Sized;
 
-    /// First element and number of elements. `len` is the length of a slice, `offset` the start of the place, for
-    /// messages.
+    /// Returns the first element and the number of elements of the part. `len` is the number of items of the place, and `offset` where
+    /// it starts, which messages use.
     #[track_caller]
     fn locate(self, len: usize, offset: usize) -> (usize, usize);
 }
 
-/// Returns the name of the object at an offset of a slot.
+/// A function from an offset in a slot to the name of the object there.
 type Names = Box<dyn Fn(usize) -> Option<String> + Send + Sync>;
 
 static NAMES: OnceLock<Names> = OnceLock::new();
 
-/// Sets the names of places in messages. Later calls do nothing: PEs that are threads have equal names.
+/// Sets the names of objects in messages. Later calls do nothing, because PEs that are threads of one process have equal names.
 pub fn call_by(names: impl Fn(usize) -> Option<String> + Send + Sync + 'static) {
     _ = NAMES.set(Box::new(names));
 }
@@ -47,7 +47,7 @@ fn name_at(offset: usize) -> Option<String> {
     NAMES.get().and_then(|names| names(offset))
 }
 
-/// The offset of a place without a name.
+/// An offset without an object, for places that messages cannot name.
 pub(crate) const NAMELESS: usize = usize::MAX;
 
 #[cold]
@@ -64,7 +64,7 @@ fn range_beyond(from: usize, to: usize, len: usize, offset: usize) -> ! {
     panic!("range {from}..{to} does not fit: {} has {} (0..{len})", place_at(offset), counted(len, "element"))
 }
 
-/// Returns an element: its index, and 1.
+/// Returns the index of an element, and 1. Panics if the index is not below `len`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
@@ -74,7 +74,7 @@ pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
     (index, 1)
 }
 
-/// Returns a range's first index and length.
+/// Returns the first index and the length of a range. Panics if the range is not in `0..len`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) -> (usize, usize) {
@@ -94,7 +94,7 @@ pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) ->
     (from, to - from)
 }
 
-/// Contents with elements by number.
+/// Contents that have numbered elements.
 ///
 /// # Safety
 ///
@@ -103,7 +103,7 @@ pub unsafe trait Elements: Contents {
     /// The type of an element.
     type Element: SymmetricData;
 
-    /// Number of elements.
+    /// Number of elements of a place of `len` items.
     fn count(len: usize) -> usize;
 }
 

@@ -1,24 +1,24 @@
-//! The words of a lock.
+//! Locks of the job, and the words that they consist of.
 
 use super::{Atomic, On};
 use crate::pe::Pe;
 use crate::strided::{Shape, Shaped};
 use crate::symmetric_data::SymmetricData;
 
-/// Bytes of the name of a file, in a lock.
+/// Bytes for the name of a source file in a lock.
 pub const LOCK_FILE_BYTES: usize = 64;
 
 /// A lock of the job: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
 ///
-/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. All zeroes is an open lock:
-/// no initial value.
+/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. A lock of zeroes is open, so a static needs no
+/// initial value.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lock {
     words: [u64; 8],
-    /// File of the call that took the lock, on the holder.
+    /// Source file of the call that acquired the lock, on the holder.
     file: [u8; LOCK_FILE_BYTES],
 }
 
@@ -34,26 +34,26 @@ unsafe impl Shaped for Lock {
 
 const _: () = assert!(size_of::<Lock>() == 8 * 8 + LOCK_FILE_BYTES, "a lock has no padding");
 
-/// A word of a lock. Except for `Last`, each PE uses its own copy's words.
+/// A word of a lock. Each PE uses the words of its own copy, except `Last`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum LockWord {
-    /// The last PE in the queue; in the copy of the lock's home.
+    /// The last PE in the queue. Used in the copy of one PE, the home of the lock.
     Last,
-    /// The next queued PE.
+    /// The next PE in the queue.
     Behind,
-    /// The previous PE.
+    /// The previous PE in the queue.
     Before,
-    /// 1: the previous PE passed the lock to this PE.
+    /// 1 if the previous PE has passed the lock to this PE.
     Granted,
-    /// Number of requests by this PE's threads.
+    /// Number of requests by the threads of this PE.
     Tickets,
-    /// Number of ended requests.
+    /// Number of requests of this PE that have ended.
     Served,
     /// The thread of this PE that holds the lock.
     Thread,
-    /// Line of the call that took the lock.
+    /// Source line of the call that acquired the lock.
     Line,
 }
 

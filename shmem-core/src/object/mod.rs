@@ -1,8 +1,8 @@
 //! Handles of symmetric objects.
 //!
-//! A handle is (segment, offset): the same numbers on every PE. The address on an on-node PE is `base + slot * stride + offset`; off
-//! node the segment is the index of the key. Handles own or are static, operations borrow: a handle can do nothing without a token
-//! ([`Initiator`](crate::endpoint::Initiator)), and only tokens borrow the world.
+//! A handle is a segment and an offset, the same numbers on every PE. On a PE of this node the address is `base + slot * stride + offset`;
+//! on other nodes the segment is the index of a remote key. Handles own memory or are static, and operations borrow: a handle can do
+//! nothing without a token ([`Initiator`](crate::endpoint::Initiator)), and only tokens borrow the world.
 
 mod address;
 mod boxed;

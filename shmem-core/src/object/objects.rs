@@ -1,20 +1,19 @@
-//! Arguments of phases: one object, a tuple of objects, or a list.
+//! Arguments of phases (`local`, `frozen`): one object, a tuple of objects, or a list of objects.
 
 use super::address::Extent;
 use super::{SymBox, Symmetric};
 use crate::endpoint::Endpoint;
 use crate::symmetric_data::{Contents, SymmetricData};
 
-/// One symmetric object by reference; a tuple of up to eight arguments; or a list: a slice, a `Vec` or an array of
-/// objects, or of references to them, by reference. A list opens as a `Vec`, an array as an array. Tuples, and arrays
-/// by value, may hold any of these.
+/// What a phase opens: one symmetric object by reference; a tuple of up to eight arguments; or a list, which is a slice, a `Vec` or an
+/// array of objects or of references to objects, by reference. A slice or `Vec` opens as a `Vec`, an array as an array. Tuples, and
+/// arrays by value, may hold any of these.
 ///
 /// The references live as long as one call (`'x`), even for a static.
 ///
 /// # Safety
 ///
-/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine`
-/// plus the offset.
+/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine` plus the offset.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object",
@@ -26,7 +25,7 @@ pub unsafe trait Objects: Copy {
     /// The shared references.
     type Ref<'x>;
 
-    /// Appends the extent of each object. The token proves that positions are set.
+    /// Appends the extent of each object to `list`. The token proves that the positions of statics are set.
     fn extents(self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety
@@ -166,11 +165,11 @@ unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
     }
 }
 
-/// The handle of one symmetric object, or a reference to one: what lists of objects consist of.
+/// The handle of one symmetric object, or a reference to one: an element of a list of objects.
 ///
 /// # Safety
 ///
-/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine` plus the offset.
+/// As [`Objects`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object"
@@ -181,7 +180,7 @@ pub unsafe trait SymmetricObject {
     /// The shared references.
     type Ref<'x>;
 
-    /// Appends the extent of each object. The token proves that positions are set.
+    /// As [`Objects::extents`].
     #[doc(hidden)]
     fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>);
 

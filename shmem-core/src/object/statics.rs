@@ -1,9 +1,8 @@
 //! Symmetric statics and the descriptors they leave in the binary.
 //!
-//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, which holds the object's
-//! position, and a [`Descriptor`] in the linker section `shmem_sym`. At init every PE lays the described objects out in
-//! front of the heaps of their partitions, in one order, and writes each position. Until then the position is a poison
-//! value outside every arena.
+//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, which holds the position of the object, and a
+//! [`Descriptor`] in the linker section `shmem_sym`. At the start every PE lays the described objects out in front of the heaps of their
+//! partitions, in the same order, and writes each position. Until then the position is a poison value outside every arena.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -15,7 +14,7 @@ use crate::pe::OnPe;
 use crate::symmetric_data::SymmetricData;
 use crate::text::Text;
 
-/// The position of an object in every PE's slot, written once at init.
+/// The position of an object in every PE's slot, written once at the start.
 ///
 /// Plain cells: every reader has a [`Pe`](crate::pe::Pe) or a token, which exist only after the position was written.
 #[derive(Debug)]
@@ -73,20 +72,19 @@ pub struct Symmetric<T> {
     _contents: PhantomData<fn() -> T>,
 }
 
-// Not bounded by `SymmetricData`: `#[symmetric]` checks the type once, with a message that names the
-// object, and a second complaint from here would say the same in other words.
+// Not bounded by `SymmetricData`, because `#[symmetric]` checks the type with a message that names the object, and an error from a bound
+// would repeat that.
 impl<T> Symmetric<T> {
     /// # Safety
     ///
-    /// `T` must be [`SymmetricData`]. The value must be a static to which exactly one [`Descriptor`]
-    /// of a `T` in the section `shmem_sym` points: only then is the position written, and
-    /// `size_of::<T>()` bytes behind it reserved. `#[symmetric]` does this.
+    /// `T` must be [`SymmetricData`]. The value must be a static to which exactly one [`Descriptor`] of a `T` in the section `shmem_sym`
+    /// points, because otherwise no position is written, and no memory reserved. `#[symmetric]` makes such a static.
     #[doc(hidden)]
     pub const unsafe fn __new() -> Self {
         Self { position: Position::poison(), _contents: PhantomData }
     }
 
-    /// As [`__new`](Self::__new), for `#[symmetric]`: the argument shows that there is a descriptor.
+    /// As [`__new`](Self::__new), for `#[symmetric]`. The argument shows that there is a descriptor.
     ///
     /// # Safety
     ///
@@ -101,7 +99,7 @@ impl<T> Symmetric<T> {
 }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// Position of the object.
+    /// The position of the object.
     #[inline(always)]
     pub const fn position(&self) -> &Position {
         &self.position
@@ -111,22 +109,22 @@ impl<T: SymmetricData> Symmetric<T> {
     #[inline(always)]
     pub fn on(&self, pe: impl OnPe) -> On<'_, T> {
         let pe = pe.pe();
-        // SAFETY: the descriptor of this static reserved `size_of::<T>()` bytes at the position,
-        // aligned for `T`; `'_` keeps nothing alive that could end earlier: statics never do.
+        // SAFETY: the descriptor of this static reserved `size_of::<T>()` bytes at the position, aligned for `T`, for as long as the
+        // program runs.
         unsafe { On::new(pe, self.position.segment(), self.position.offset(), 1) }
     }
 }
 
 /// Identifies this copy of the library by its address: another version or build has another address.
 ///
-/// It can be named only inside the file (program or shared library) that holds the library: statics in the section of
-/// another file would never get memory. The linker's error shows its name.
+/// It can be named only inside the file (program or shared library) that holds the library, because statics in the section of another
+/// file would never get memory. The linker's error shows the name of the symbol.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Library(u8);
 
 impl Library {
-    /// This copy. Private to this crate: only [`Descriptor::new`] writes it into records.
+    /// This copy. Not public, so that only [`Descriptor::new`] writes it into records.
     pub(crate) const fn this() -> &'static Self {
         // SAFETY: a byte that exists for as long as the program, and is never written.
         unsafe {
@@ -159,7 +157,7 @@ mod here {
     }
 }
 
-/// Miri knows no assembly, and no linkers.
+/// For Miri, which knows neither assembly nor linkers.
 #[cfg(miri)]
 mod here {
     #[expect(non_upper_case_globals, reason = "as linkers show it")]
@@ -167,23 +165,23 @@ mod here {
         super::Library = super::Library(1);
 }
 
-/// The record of one symmetric static in the binary, of fixed size; `shmem-info layout` reads it from the file.
+/// The record of one symmetric static in the binary. `shmem-info layout` reads such records from the file.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Descriptor {
     /// [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library that wrote the record, at this place in all versions. Only that library reads the rest.
+    /// The library that wrote the record: in all versions the second field. Only that library reads the other fields.
     pub(crate) library: &'static Library,
     /// The static's metadata.
     pub entry: StaticEntry,
     /// The static.
     pub position: &'static Position,
-    /// The initial contents, of the static's size; null: zeroes.
+    /// The initial contents, of the static's size; null for zeroes.
     pub image: ImagePointer,
 }
 
-/// A pointer to a constant image.
+/// A pointer to constant initial contents, or null.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub struct ImagePointer(pub *const u8);
@@ -197,16 +195,15 @@ impl Descriptor {
     /// Marks a descriptor and its version.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym03");
 
-    /// Every object starts on a cache line, so that predicates about alignment depend on
-    /// constants only.
+    /// Least alignment of an object: a cache line, so that conditions on alignment depend on constants only.
     pub const MIN_ALIGN: u64 = 64;
 
     /// The descriptor of `object`.
     ///
     /// # Safety
     ///
-    /// `T` must be [`SymmetricData`] (not a bound for the reason given at [`Symmetric`]). The
-    /// descriptor must be the only one of `object`, and stand in the section `shmem_sym`.
+    /// `T` must be [`SymmetricData`]; as for [`Symmetric`], this is no bound. The descriptor must be the only one of `object`, and be in
+    /// the section `shmem_sym`.
     #[doc(hidden)]
     #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
     pub const unsafe fn new<T>(

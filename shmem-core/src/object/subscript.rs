@@ -1,12 +1,11 @@
-//! Messages for `OBJECT[..]`, for parts without a PE, and for places of private memory.
+//! Compile-time messages for `OBJECT[..]`, for parts without a PE (`OBJECT.index(0)`), and for private memory on a PE (`vec.on(pe)`).
 //!
-//! `OBJECT[..]` would be a reference into memory that other PEs write, and `OBJECT.index(0)` names no PE. Traits that
-//! nothing implements refuse both, with messages that name the alternative. The result is an associated type of that
-//! trait, so that rustc reports nothing else.
+//! `OBJECT[..]` would be a reference into memory that other PEs write. Each of these mistakes needs a trait that no type implements, and
+//! whose message names the alternative. The result is an associated type of that trait, so that rustc reports nothing else.
 
 use super::{SymBox, Symmetric};
 
-/// An index that gives a reference into a symmetric object. There is none.
+/// An index that gives a reference into a symmetric object. No type implements this.
 #[diagnostic::on_unimplemented(
     message = "a symmetric object gives no reference by `[..]`: other PEs may write it at any time",
     label = "not an index of symmetric memory",
@@ -18,7 +17,7 @@ pub trait Subscript: sealed::Sealed {
     type Output: ?Sized;
 }
 
-/// An index of an object on no PE. There is none.
+/// An index of an object without a PE. No type implements this.
 #[diagnostic::on_unimplemented(
     message = "a symmetric object has parts where it is on a PE: `.on(pe).index(..)`",
     label = "on which PE?",
@@ -29,7 +28,7 @@ pub trait Nowhere: sealed::Sealed {
     type Output;
 }
 
-/// A PE that reaches another PE's private memory. There is none.
+/// A PE that reaches the private memory of another PE. No type implements this.
 #[diagnostic::on_unimplemented(
     message = "only a symmetric object has a place on a PE: `OBJECT.on(pe)`",
     label = "this PE has no copy of it",
@@ -59,7 +58,7 @@ mod sealed {
     }
 }
 
-/// Refuses `[..]`, `index`.
+/// Refuses `OBJECT[..]` and `OBJECT.index(..)`.
 macro_rules! no_subscripts {
     ($([$($parameter:tt)*] $object:ty;)*) => {$(
         impl<$($parameter)*> $object {

@@ -1,9 +1,9 @@
-//! Words for atomic operations and waiting: types of their own, so that plain transfers move no word.
+//! Words for atomic operations and waiting. They are types of their own, so that plain transfers move no word.
 //!
-//! Neither type has interior mutability: no reference exists to a word that another PE may change. All access goes
-//! through places and tokens; inside `World::local`, where the word is exclusive, [`value`](Atomic::value),
-//! [`value_mut`](Atomic::value_mut) and [`values_mut`](Atomic::values_mut) read and write it. A shared reference to a
-//! word gives no reference to its value, by which [`field`](super::On::field) would name a word as plain data.
+//! Neither type has interior mutability, because no reference exists to a word that another PE may change. All access goes through places
+//! and tokens. Inside `World::local`, where a word is exclusive, [`value`](Atomic::value), [`value_mut`](Atomic::value_mut) and
+//! [`values_mut`](Atomic::values_mut) read and write it. A shared reference to a word gives no reference to its value, because with one
+//! [`field`](super::On::field) could name the word as plain data.
 
 use bytemuck::Pod;
 
@@ -19,7 +19,7 @@ use crate::transport::{AtomicOp, Number};
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
 /// use shmem::Atomic;
 ///
-/// /// What `World::local` opens: every count becomes half of it.
+/// /// Halves every count. `World::local` opens such a slice.
 /// fn halve(counts: &mut [Atomic<u64>]) {
 ///     Atomic::values_mut(counts).iter_mut().for_each(|count| *count /= 2);
 /// }
@@ -95,9 +95,9 @@ mod sealed {
     note = "`Atomic` takes u32, i32, u64, i64, usize, isize, f32 and f64"
 )]
 pub trait AmoValue: Pod + SymmetricData + PartialOrd + core::fmt::Debug + sealed::Sealed {
-    /// The value's bits, zero-extended.
+    /// The bits of the value, zero-extended.
     fn to_bits64(self) -> u64;
-    /// The value of the low bits.
+    /// The value with these low bits.
     fn from_bits64(bits: u64) -> Self;
 
     /// One.
@@ -169,7 +169,7 @@ impl BitValue for isize {}
     note = "atomic operations act on `Atomic<u64>` and its relatives only, so that no word is also moved by put and get"
 )]
 pub trait AtomicWord: SymmetricData + sealed::Word {
-    /// The value inside.
+    /// The type of its value.
     type Value: AmoValue;
 }
 
@@ -184,6 +184,6 @@ impl<T: AmoValue> AtomicWord for Atomic<T> {
     note = "a plain store cannot wake a sleeper, so only `Signal` and `Atomic` words can be waited on"
 )]
 pub trait Waitable: SymmetricData + sealed::Word {
-    /// The value compared.
+    /// The type of its value, with which a condition compares.
     type Value: AmoValue;
 }

@@ -1,8 +1,8 @@
 //! The published algorithms, and the table that chooses between the first two.
 //!
-//! The seed is "Extending Strided Communication Interface in OpenSHMEM" (2015), measured on a Cray XC30
-//! with 64 MiB of data. Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of
-//! 16, 8 and 4 bytes and moves each column by one `iput`. Algorithm 3 looks up which of them to take.
+//! The source is "Extending Strided Communication Interface in OpenSHMEM" (2015), measured on a Cray XC30 with 64 MiB of data.
+//! Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of 16, 8 and 4 bytes and moves each column by one
+//! `iput`. Algorithm 3 chooses between the two by a table.
 
 use crate::message::refuse;
 use crate::text::named;
@@ -24,7 +24,7 @@ named! {
     }
 }
 
-/// Columns of the published table: bytes between two blocks. The paper's heading says "stride size - block size".
+/// The columns of the published table: bytes between two blocks ("stride size - block size" in the paper's heading).
 pub const GAPS: [usize; 6] = [4, 16, 64, 256, 1024, 4096];
 
 /// The published table: block size in bytes, and for each of the [`GAPS`] whether columns (Algorithm 2)
@@ -52,7 +52,7 @@ pub const fn published(to_stride: usize, from_stride: usize, block: usize) -> bo
     PUBLISHED[row].1[gap(to_stride, block)] && PUBLISHED[row].1[gap(from_stride, block)]
 }
 
-/// The column of the table for a stride.
+/// Index into [`GAPS`] for a stride.
 const fn gap(stride: usize, block: usize) -> usize {
     let gap = stride.saturating_sub(block);
     let mut column = 0;
@@ -62,22 +62,22 @@ const fn gap(stride: usize, block: usize) -> usize {
     column
 }
 
-/// The calls that Algorithm 2 makes, in this order.
+/// The number of calls of each routine that Algorithm 2 makes, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// Calls of `iput128`.
+    /// Columns of 16 bytes.
     pub iput128: usize,
-    /// Calls of `iput64`.
+    /// Columns of 8 bytes.
     pub iput64: usize,
-    /// Calls of `iput32`.
+    /// Columns of 4 bytes.
     pub iput32: usize,
 }
 
 impl Columns {
-    /// Columns of a block whose addresses are multiples of `align`; `None` if columns cannot fill the block.
+    /// Columns of a block whose addresses and strides are multiples of `align`; `None` if columns cannot fill the block.
     ///
-    /// `iput32` must be usable: size, strides and addresses multiples of 4. Then 16-byte columns come
-    /// first, if 16 divides addresses and strides, then 8-byte columns of what is left, then 4.
+    /// Size, strides and addresses must be multiples of 4. Columns of 16 bytes come first, if 16 divides addresses and strides, then
+    /// columns of 8 bytes, then of 4.
     pub const fn of(block: usize, align: usize) -> Option<Self> {
         if !block.is_multiple_of(4) || align < 4 {
             return None;

@@ -3,9 +3,10 @@
 //! Cache behaviour decides, not instructions. Five rules are tried in this order; all other patterns are rows:
 //!
 //! 1. A transfer of half the last-level cache or more, in whole lines or long blocks, is streamed, without reading its destination.
-//! 2. Blocks up to a line at a large power-of-two stride map to few sets of the first-level cache. More blocks than its ways
-//!    evict each other, and are throttled on processors that gain.
-//! 3. Such blocks on more pages than the TLB has entries wait for translations, while lines evict each other: throttled, too.
+//! 2. Blocks up to a line at a large power-of-two stride map to few sets of the first-level cache. More blocks than a set has ways
+//!    evict each other. They are throttled on processors where that gains.
+//! 3. Blocks up to a line on more pages than the TLB has entries are throttled: they wait for translations, while lines evict each
+//!    other.
 //! 4. Small blocks at one small stride on both sides are a span.
 //! 5. Words at every second or third place on one side, dense on the other, are shuffled.
 
@@ -19,30 +20,30 @@ use super::pattern::{Level, Pattern};
 pub(super) const LINE: usize = 64;
 /// Sets of a first-level cache, on nearly every processor.
 pub(super) const SETS: usize = 64;
-/// Blocks per set from which on blocks evict each other: more than the ways.
+/// Least number of blocks per set that are throttled: more than a set has ways.
 const CROWD: usize = 16;
-/// Most blocks that are throttled: the lines of more blocks come from memory.
+/// Upper limit on the number of blocks that are throttled. The lines of more blocks come from memory.
 const MOST: usize = 1 << 14;
-/// Most bytes of a block to which rules apply only if blocks are many.
+/// Upper limit on the bytes of a block of which a few are always moved as rows.
 const SHORT: usize = 1024;
 const PAGE: usize = 4096;
-/// Bytes of a store that a throttled block is made of.
+/// Bytes of each store of a throttled block.
 const PIECE: usize = 16;
-/// Bytes of the last level of cache that one PE can count on.
+/// Bytes of the last-level cache that one PE can count on.
 const CACHE: usize = 16 << 20;
-/// Bytes of a block from which on it is streamed though it does not consist of whole lines.
+/// Least bytes of a streamed block that does not consist of whole lines.
 const LONG: usize = 512;
-/// Bytes of a row from which on its blocks are a span, or are shuffled.
+/// Least bytes of a row that is moved as a span or by shuffles.
 const DENSE: usize = 2048;
 
-/// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT); whether its blocks are
-/// throttled is chosen again where it runs.
+/// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT); if its blocks are throttled, the
+/// kernel is chosen again when the plan runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Stores per block beyond the first, idle ones included, if all blocks map to one set; proportionally fewer
-    /// for more sets. 0: such blocks are not throttled.
+    /// Stores per block beyond the first, idle ones included, if all blocks map to one set; proportionally fewer for more sets. With
+    /// 0, blocks that map to few sets are not throttled.
     pub throttle: u8,
-    /// Pages of both sides from which on distant blocks are throttled: the entries of a TLB.
+    /// Least number of pages of both sides on which distant blocks are throttled: the entries of a TLB.
     pub pages: usize,
     /// Idle stores after each distant block; half as many if a page of a side has several blocks.
     pub far: u8,
@@ -52,9 +53,9 @@ impl Thresholds {
     /// Thresholds of constant plans: blocks are throttled if any processor throttles them.
     pub const DEFAULT: Self = Self { throttle: 8, pages: 2048, far: 8 };
 
-    /// Thresholds measured on processors of a maker. Throttling crowded blocks halves the time on AMD's Zen 4 and 5,
-    /// and doubles it on Intel's Sapphire Rapids. On more pages than a TLB has entries all these gain, Intel's with
-    /// fewer idle stores, from fewer pages on.
+    /// Thresholds measured on processors of a maker. Throttling blocks that map to few sets halves the time on AMD's Zen 4 and 5, and
+    /// doubles it on Intel's Sapphire Rapids. On more pages than a TLB has entries all three gain, Intel's with fewer idle stores and
+    /// from fewer pages on.
     pub(super) const fn of(maker: Maker) -> Self {
         match maker {
             Maker::Amd => Self { pages: 3072, ..Self::DEFAULT },
@@ -69,7 +70,7 @@ pub const fn choose(pattern: &Pattern, thresholds: &Thresholds) -> Kernel {
     select(pattern.block(), pattern.count(), inner, thresholds)
 }
 
-/// The kernel for blocks in one loop, without a pattern.
+/// As [`choose`], for blocks in one loop.
 #[inline]
 pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds) -> Kernel {
     select(block, row.count, row, thresholds)
@@ -116,7 +117,7 @@ const fn advance(block: usize, stride: usize) -> usize {
 
 /// Idle stores after each block, if blocks map to few enough sets to be throttled.
 const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
-    // Most columns leave here: strides that map to 8 sets or fewer are multiples of 8 lines.
+    // Returns early for most columns: only strides of a multiple of 8 lines map to 8 sets or fewer.
     let crowded = row.to.is_multiple_of(8 * LINE) || row.from.is_multiple_of(8 * LINE);
     if !crowded || thresholds.throttle == 0 || block > LINE || row.count < 2 * CROWD || row.count > MOST {
         return None;
@@ -133,14 +134,14 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
 
 /// Idle stores after each block, if blocks are on enough pages to be throttled.
 const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
-    // Most columns leave here: a block is on at most one page of each side.
+    // Returns early for most columns: a block is on at most one page of each side.
     if count.saturating_mul(2) < thresholds.pages {
         return None;
     }
     let nearer = if row.to < row.from { row.to } else { row.from };
-    // Lines that evict each other are waited for before translations.
+    // Where lines evict each other, these are waited for, and not translations, up to more pages.
     let further = if sets(row.to) <= 4 || sets(row.from) <= 4 { thresholds.pages / 4 } else { 0 };
-    // A dense source delivers lines one by one anyway.
+    // A dense source is not throttled: its lines arrive one by one anyway.
     if block > LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
@@ -152,7 +153,7 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
     Some(if nearer >= PAGE { thresholds.far } else { thresholds.far.div_ceil(2) })
 }
 
-/// Number of pages that `count` blocks are on.
+/// Number of pages that `count` blocks touch.
 const fn pages(stride: usize, count: usize) -> usize {
     if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
 }
@@ -207,7 +208,7 @@ impl Settings {
     }
 }
 
-/// Whether an algorithm other than [`Algorithm::Auto`] is set. Beside the settings, since every short transfer reads it.
+/// Whether an algorithm other than [`Algorithm::Auto`] is set. Not a field of the settings, because every short transfer reads it.
 static IS_FIXED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the algorithm is [`Algorithm::Auto`].

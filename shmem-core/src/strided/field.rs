@@ -9,19 +9,19 @@ use super::region::Part;
 use super::shape::{Contents, Field, Shape, Shaped};
 use crate::message::refuse;
 
-/// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is the inherent constant if `F` is [`Shaped`],
-/// else that of [`Undivided`]. An inherent constant comes before a trait's.
+/// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is the inherent constant if `F` is [`Shaped`], and the
+/// constant of [`Undivided`] otherwise, because an inherent constant takes precedence over a trait's.
 #[derive(Debug)]
 pub struct Fields<F>(PhantomData<F>);
 
 impl<F: Shaped> Fields<F> {
-    /// The dimensions and the fields.
+    /// The dimensions and the fields of an `F`.
     pub const CONTENTS: Contents = Contents { shape: F::SHAPE, fields: F::FIELDS };
 }
 
-/// See [`Fields`].
+/// Contents of a field whose type is not [`Shaped`]; see [`Fields`].
 pub trait Undivided {
-    /// One element.
+    /// One element without fields.
     const CONTENTS: Contents;
 }
 
@@ -46,8 +46,8 @@ pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     true
 }
 
-/// Selects the fields at the path `chosen` of each element: the shape with their dimensions, and their part of an element.
-/// Panics if there is no such field, or if fields are not adjacent.
+/// Selects the fields at the path `chosen` in each element. Returns the shape with the dimensions of these fields, and their part of
+/// an element. Panics if there is no such field, or if fields are not adjacent.
 #[track_caller]
 pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) -> (Shape, Part) {
     let mut shape = *shape;
@@ -72,7 +72,7 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
     (shape, part)
 }
 
-/// Panics unless fields end inside their struct of `bytes` bytes: a table of fields may be wrong.
+/// Panics unless fields end inside their struct of `bytes` bytes, because a table of fields may be wrong.
 #[track_caller]
 const fn require_inside(fields: &[Field], names: &[&str], bytes: usize) {
     let mut i = 0;
@@ -89,7 +89,7 @@ const fn require_inside(fields: &[Field], names: &[&str], bytes: usize) {
     }
 }
 
-/// Bytes of adjacent fields.
+/// Total bytes of adjacent fields. Panics if they are not adjacent.
 #[track_caller]
 const fn run(fields: &[Field], names: &[&str]) -> usize {
     let mut last = find(fields, names[0]);

@@ -1,6 +1,5 @@
-//! Regions of slices whose dimensions the caller gives.
-//!
-//! A program may use a `Vec` of cells as a grid, but `strided!` takes the shape from the type.
+//! Regions of a slice that is used as an array of several dimensions, such as a `Vec` of cells. (`strided!` takes dimensions from the
+//! type.)
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -13,7 +12,7 @@ use super::region::{Axis, Part, lower};
 use super::shape::{MAX_DIMS, Shape};
 use crate::symmetric_data::PlainData;
 
-/// A region of a slice that is an array of `D` dimensions, in row-major order.
+/// A region of a slice that is used as an array, in row-major order.
 pub(crate) struct PartOfSlice<T> {
     layout: Layout,
     cells: usize,
@@ -22,8 +21,8 @@ pub(crate) struct PartOfSlice<T> {
 }
 
 impl<T: PlainData> PartOfSlice<T> {
-    /// The region of a slice of `cells` elements that is an array of this `shape`.
-    /// Panics if the shape has another number of elements, or the region is not inside it.
+    /// A region of a slice of `cells` elements that is used as an array of this `shape`. Panics if the shape has another number of
+    /// elements, or the region is not inside it.
     #[track_caller]
     pub(crate) fn new<const D: usize>(cells: usize, shape: [usize; D], region: &[Range<usize>; D]) -> Self {
         const { assert!(1 <= D && D <= MAX_DIMS, "a region has 1 to 6 dimensions") }
@@ -47,7 +46,7 @@ impl<T: PlainData> PartOfSlice<T> {
         }
         let axes = region.each_ref().map(|range| Axis::range(range.start, range.end));
         let layout = lower("slice", &dims, align_of::<T>(), &axes, Part::whole(size_of::<T>()));
-        // At most `cells`, as `new` has checked.
+        // Does not overflow: the region has at most `cells` elements, because `lower` found it inside the shape.
         let elements = number(region.each_ref().map(|range| range.len())).unwrap_or(cells);
         Self { layout, cells, elements, _elements: PhantomData }
     }

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use crate::symmetric_data::{Plain, SymmetricData};
 
-/// Most dimensions that a shape can have.
+/// Upper limit on the dimensions of a shape.
 pub const MAX_DIMS: usize = 6;
 
 /// One dimension of an array.
@@ -17,7 +17,7 @@ pub struct Dim {
 }
 
 impl Dim {
-    /// The unknown length of a slice at compile time.
+    /// The length of a slice at compile time, when it is unknown.
     pub const DYNAMIC: usize = usize::MAX;
 }
 
@@ -35,7 +35,7 @@ impl Shape {
         Self { element: bytes, dims: [Dim { len: 1, stride: 0 }; MAX_DIMS], rank: 0 }
     }
 
-    /// An array of `len` such values, `stride` bytes apart: adds a dimension outside the others.
+    /// The shape of an array of `len` values of this shape, `stride` bytes apart. Adds a dimension outside the others.
     ///
     /// # Panics
     ///
@@ -54,7 +54,7 @@ impl Shape {
         outer
     }
 
-    /// Adds the dimensions of each element, inside the others.
+    /// The shape with the dimensions of `inner`, the shape of each element, inside its own.
     ///
     /// # Panics
     ///
@@ -89,7 +89,7 @@ impl Shape {
         self.rank > 0 && self.dims[0].len == Dim::DYNAMIC
     }
 
-    /// `len` contiguous values of `T`.
+    /// The shape of `len` contiguous values of `T`.
     pub const fn slice_of<T: Shaped>(len: usize) -> Self {
         T::SHAPE.array(len, size_of::<T>())
     }
@@ -113,9 +113,9 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// Every element of `SHAPE` must be an `Element` inside the value. Every field of `FIELDS` must be a field of an
-/// `Element`. What an expression can name as a field of a `Names` must be among `FIELDS`, by that name and with that
-/// type: `Names` must not lend fields of something else by `Deref`.
+/// Every element of `SHAPE` must be an `Element` inside the value. Every field of `FIELDS` must be a field of an `Element`. Whatever
+/// an expression can name as a field of a `Names` must be in `FIELDS`, by that name and with that type; so `Names` must not give
+/// access to fields of another type by `Deref`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",
     note = "regions are parts of numbers, of `#[derive(Symmetric)]` structs, and of arrays and slices of them"
@@ -128,7 +128,7 @@ pub unsafe trait Shaped: SymmetricData {
     #[doc(hidden)]
     type Names;
 
-    /// Its dimensions.
+    /// The dimensions.
     const SHAPE: Shape;
 
     /// The fields of an element that is a struct.

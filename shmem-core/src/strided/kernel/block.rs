@@ -1,6 +1,6 @@
 //! Copies of one block: by one piece, by a few, or by the C library.
 //!
-//! No branch stands between reads and writes: a prefetcher follows each instruction from block to block, which a loop
+//! There is no branch between reads and writes, because a prefetcher follows each instruction from block to block, which a loop
 //! inside a block would disturb.
 
 use core::marker::PhantomData;
@@ -9,16 +9,17 @@ use super::vector::Vector;
 use crate::shared::{self, Registers};
 pub(super) use crate::shared::{Ends, One, Quad};
 
+/// A copy of one block of a length that the value knows.
 pub(super) trait Block: Copy {
-    /// Whether a loop copies four blocks at a time.
+    /// Whether a loop over blocks copies four at a time.
     const SHORT: bool = true;
 
     /// Copies a block.
     ///
     /// # Safety
     ///
-    /// The block must be readable at `from` and writable at `to`, the two must not overlap, and the
-    /// machine must have the instructions of its pieces.
+    /// The block must be readable at `from` and writable at `to`, the two must not overlap, and the machine must have the
+    /// instructions of the pieces.
     unsafe fn copy(self, to: *mut u8, from: *const u8);
 }
 
@@ -39,7 +40,7 @@ impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Registers<V, FR
     }
 }
 
-/// A piece and then a piece of another size.
+/// A block of two pieces of different sizes, one behind the other.
 #[derive(Clone, Copy)]
 pub(super) struct Two<V, W>(PhantomData<(V, W)>);
 
@@ -52,7 +53,7 @@ impl<V: Vector, W: Vector> Block for Two<V, W> {
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
         // SAFETY: the block begins with this piece (caller).
         let first = unsafe { V::load(from) };
-        // SAFETY: and goes on with this one.
+        // SAFETY: the block continues with this piece (caller).
         let second = unsafe { W::load(from.wrapping_add(V::BYTES)) };
         // SAFETY: where the first was read, on the other side.
         unsafe { first.store(to) };
@@ -61,7 +62,7 @@ impl<V: Vector, W: Vector> Block for Two<V, W> {
     }
 }
 
-/// The C library's copy of a block of this length. The call takes little time relative to a long block.
+/// A block of this length, copied by the C library. The call takes little time relative to a long block.
 #[derive(Clone, Copy)]
 pub(super) struct Library(pub(super) usize);
 

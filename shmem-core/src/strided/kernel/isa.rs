@@ -5,12 +5,12 @@ use core::sync::atomic::{AtomicU8, Ordering};
 /// Sets of vector instructions, each including those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
-    /// What every processor of the architecture has.
+    /// The instructions of every processor of the architecture.
     Baseline,
     /// Vectors of 32 bytes.
     Avx2,
-    /// AVX-512 on a machine that moves 64 bytes in two steps: stores of single lanes, but plain copies by
-    /// 32 bytes, which are faster there.
+    /// AVX-512 on a machine that moves 64 bytes in two steps: single lanes are stored under a mask, but plain copies are made by 32
+    /// bytes, which is faster on such a machine.
     Masked,
     /// AVX-512 on a machine that moves 64 bytes in one step.
     Avx512,
@@ -20,7 +20,7 @@ impl Isa {
     /// All sets, narrowest first.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Avx2, Self::Masked, Self::Avx512];
 
-    /// Whether this machine has the instructions. If its best set is `Masked`, it has those of `Avx512`, too.
+    /// Whether this machine has the instructions. A machine whose best set is `Masked` has those of `Avx512`, too.
     pub fn is_available(self) -> bool {
         match self {
             Self::Masked | Self::Avx512 => Self::best() >= Self::Masked,
@@ -48,7 +48,7 @@ impl Isa {
     }
 }
 
-/// The set's index plus 1; 0: not detected yet.
+/// The index of the best set plus 1; 0: not detected yet.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
@@ -79,6 +79,7 @@ fn detect() -> Isa {
     Isa::Baseline
 }
 
+/// The maker of this processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::strided) enum Maker {
     #[cfg_attr(

@@ -1,13 +1,13 @@
 //! The loops that move blocks in shared memory.
 //!
-//! Which loop is fastest depends on the shape of a transfer and on the machine. All are correct for every shape: a
-//! kernel that a shape or a machine does not suit falls back to [`Kernel::Rows`].
+//! Which loop is fastest depends on the shape of a transfer and on the machine. All are correct for every shape: a kernel that does
+//! not suit a shape or a machine falls back to [`Kernel::Rows`].
 //!
-//! Invariants: a kernel reads nothing outside the range from the first byte of the first block to the last byte of the
-//! last one, though it may read gaps inside; it writes blocks alone, since gaps may belong to another PE.
+//! Invariants: a kernel reads nothing outside the range from the first byte of the first block to the last byte of the last block,
+//! though it may read gaps inside. It writes blocks alone, since gaps may belong to another PE.
 //!
-//! Other PEs may change the memory meanwhile: every access is assembly, or an atomic of `shared`, whose head says why
-//! that is no race.
+//! Other PEs may change the memory at the same time. So every access is assembly, or an atomic of `shared`; the head of that module
+//! says why this is no race.
 
 mod block;
 mod isa;
@@ -31,17 +31,16 @@ pub(super) use plain_rows::few;
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Row after row, each block by a few of the widest loads and stores that fit it; a longer one by the C
-    /// library's copy.
+    /// Row after row, each block by a few of the widest loads and stores that fit it, and a longer block by the C library's copy.
     Rows,
-    /// As `Rows`, slowed down by this many idle stores per block (twice as many on machines with two stores at a time):
-    /// for strides that map to few sets of a cache.
+    /// As `Rows`, slowed down by this many idle stores per block (twice as many on machines that make two stores at a time), for
+    /// strides that map to few sets of a cache.
     Throttled(u8),
     /// Non-temporal stores, for transfers larger than the caches; rows for blocks below a line, and without AVX2.
     Stream,
-    /// Small blocks at one small stride on both sides: whole vectors, stored under a mask.
+    /// Whole vectors, stored under a mask, for small blocks at one small stride on both sides.
     Span,
-    /// Words that are dense on one side and every second or third word on the other: vectors are permuted.
+    /// Permuted vectors, for words that are dense on one side and every second or third word on the other.
     Shuffle,
 }
 
@@ -68,7 +67,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
 }
 
-/// As [`run`], for one loop, whose arguments stay in registers.
+/// As [`run`], for one loop. The arguments stay in registers.
 ///
 /// # Safety
 ///

@@ -1,8 +1,8 @@
-//! Rows of blocks: each block by the pieces of its class, both levels in one loop.
+//! Rows of blocks, each copied by the pieces of its class of lengths.
 //!
-//! The block's length chooses the loop, once for a transfer. Up to 16 bytes the loops are the same on every machine.
-//! Above, up to four of the widest vectors are used that the block fills, or eight of 64 bytes. Longer blocks are
-//! copied by the C library: a loop of pieces was never a fifth faster there, and up to half slower on some processors.
+//! The length of a block chooses the loop, once for a transfer. Blocks of less than 32 bytes have the same loops on every machine.
+//! Longer blocks are copied by up to four of the widest vectors that they fill, or by eight of 64 bytes, and still longer ones by the
+//! C library: a loop of pieces was never a fifth faster for these, and up to half slower on some processors.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use super::block::Eight;
@@ -14,9 +14,9 @@ use super::{Isa, Level};
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use core::arch::x86_64::{__m256i, __m512i};
 
-/// A loop over all blocks, given a block's copy.
+/// A loop over all blocks of a transfer.
 pub(super) trait Sweep {
-    /// Copies all blocks.
+    /// Copies all blocks by `block`.
     ///
     /// # Safety
     ///
@@ -78,6 +78,8 @@ impl Sweep for Plain {
     }
 }
 
+/// Copies one row, four blocks at a time if these are short.
+///
 /// # Safety
 ///
 /// As [`Sweep::sweep`], for the inner level alone.
@@ -99,6 +101,8 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
     unsafe { one_by_one(block, Level { count: left, ..level }, to, from) };
 }
 
+/// Copies one row, block by block.
+///
 /// # Safety
 ///
 /// As [`Sweep::sweep`], for the inner level alone.
@@ -112,7 +116,7 @@ unsafe fn one_by_one<B: Block>(block: B, level: Level, mut to: *mut u8, mut from
     }
 }
 
-/// Copies all blocks by the pieces of the first class that a block's length is in.
+/// Copies all blocks by the pieces of the first class in the list that has their length.
 macro_rules! by_class {
     (
         $sweep:ident, $block:ident, $levels:ident, $to:ident, $from:ident:

@@ -1,8 +1,7 @@
-//! Packs and unpacks words of 4 or 8 bytes between a dense side and one that holds a word at every second or third
-//! place.
+//! Packs and unpacks words of 4 or 8 bytes. One side is dense; the other is sparse: it has a word at every second or third place.
 //!
-//! Packing reads the sparse side whole, gaps included, and permutes two or three vectors into one. Unpacking permutes
-//! one vector into two or three, and stores the lanes of words under a mask. The rest of a row is copied word by word.
+//! Packing reads the sparse side whole, gaps included, and permutes two or three vectors into one. Unpacking permutes one vector into
+//! two or three, and stores the lanes of words under a mask. The rest of a row is copied word by word.
 
 use core::arch::x86_64::{
     __m512i, _mm512_loadu_si512, _mm512_mask_permutexvar_epi32, _mm512_permutex2var_epi32,
@@ -14,7 +13,7 @@ use super::vector::{Vector as _, load512, store512_of};
 use super::{Isa, Level};
 
 const VECTOR: usize = 64;
-/// Lanes of a vector, of 4 bytes.
+/// Number of lanes of a vector, each of 4 bytes.
 const LANES: usize = 16;
 
 /// Copies all blocks.
@@ -46,7 +45,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     }
 }
 
-/// The sparse side: the source, or the destination; and the distance of its words, 2 or 3 words.
+/// Whether the source is the sparse side (`Pack`) or the destination is (`Unpack`), and the distance of the words there, 2 or 3.
 #[derive(Clone, Copy)]
 enum Direction {
     Pack(usize),
@@ -63,15 +62,16 @@ fn direction(block: usize, level: Level) -> Option<Direction> {
     }
 }
 
-/// Permutations, for words of one length at one distance.
+/// Permutations for words of one length at one distance. A window of two or three vectors of the sparse side has the words of one
+/// dense vector.
 struct Places {
-    /// For each lane of a dense vector: its lane among all vectors of a window of the sparse side.
+    /// For each lane of the dense vector, its lane in the window.
     sparse: [u32; LANES],
     /// Lanes of the dense vector that come from the third vector of the window.
     third: u16,
-    /// For each lane of each vector of the window: its lane in the dense vector.
+    /// For each lane of each vector of the window, its lane in the dense vector.
     dense: [[u32; LANES]; 3],
-    /// Which lanes of each vector of the window are words.
+    /// Lanes of each vector of the window that belong to words.
     words: [u16; 3],
 }
 
@@ -120,7 +120,7 @@ unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *con
     let index = unsafe { _mm512_loadu_si512(places.sparse.as_ptr().cast()) };
     let at_once = VECTOR / block;
     let mut done = 0;
-    // A vector must not reach into the gap after the last word, so one word more must be left.
+    // At least one more word must be left, so that no vector reaches into the gap behind the last word.
     while done + at_once < count {
         let from = from.wrapping_add(done * block * every);
         // SAFETY: inside the row.

@@ -1,8 +1,8 @@
-//! Small blocks at one small stride on both sides: whole vectors, stored under a mask.
+//! Copies small blocks at one small stride on both sides by whole vectors, stored under a mask.
 //!
-//! A window of one vector runs over the row, aligned at the destination. The source is read whole, gaps included; the
-//! store is masked, since gaps may belong to another PE. The masks of windows repeat themselves after a period. At both
-//! ends of a row the load is masked, too: lanes that are masked off touch nothing.
+//! A window of one vector moves over the row, aligned at the destination. The source is read whole, gaps included; the store is
+//! masked, since gaps may belong to another PE. The masks of windows repeat after a period. At both ends of a row the load is masked,
+//! too, because lanes that are masked off touch no memory.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
@@ -11,11 +11,12 @@ use super::plain_rows::{self, Plain};
 use super::vector::{load512, store512_of};
 use super::{Isa, Level};
 
-/// Bytes of a window, and of a lane.
+/// Bytes of a window.
 const WINDOW: usize = 64;
+/// Bytes of a lane.
 const LANE: usize = 4;
 const LANES: usize = WINDOW / LANE;
-/// Most windows of a period: their masks fill 128 bits.
+/// Upper limit on the windows of a period. Their masks, and one more, fill 128 bits.
 const PERIOD: usize = 128 / LANES - 1;
 
 /// Copies all blocks.
@@ -40,7 +41,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     }
 }
 
-/// Whether this kernel can copy the level: block and stride are multiples of a lane, and the masks repeat within `PERIOD` windows.
+/// Whether this kernel can copy the level: block and stride are multiples of a lane, and masks repeat within `PERIOD` windows.
 const fn fits(block: usize, level: Level) -> bool {
     level.to == level.from
         && level.to <= WINDOW
@@ -49,7 +50,7 @@ const fn fits(block: usize, level: Level) -> bool {
         && period(level.to) <= PERIOD
 }
 
-/// Windows after which masks repeat themselves.
+/// Number of windows after which masks repeat.
 const fn period(stride: usize) -> usize {
     // The greatest common divisor with a power of two.
     stride >> if stride.trailing_zeros() < 6 { stride.trailing_zeros() } else { 6 }
@@ -83,12 +84,11 @@ impl Masks {
     }
 }
 
-/// Copies a row of `bytes` bytes from its first block's first to its last block's last.
+/// Copies a row; `bytes` is its length from the first byte of the first block to the last byte of the last block.
 ///
 /// # Safety
 ///
-/// Blocks where the masks say must be readable and writable, the gaps between them readable; the machine
-/// must have AVX-512.
+/// The blocks that the masks give must be readable and writable, and the gaps between them readable; the machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     // A row that begins inside a lane cannot be aligned.
@@ -130,7 +130,7 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     unsafe { ends(last, to.wrapping_add(at), from.wrapping_add(at)) };
 }
 
-/// The lanes of the first `bytes` bytes of a window, 1 to all.
+/// The lanes of the first `bytes` bytes of a window: at least one lane.
 fn inside(bytes: usize) -> u16 {
     u16::MAX >> (LANES - bytes / LANE)
 }

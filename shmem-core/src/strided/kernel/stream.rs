@@ -1,8 +1,8 @@
-//! Non-temporal stores, with the source prefetched.
+//! Non-temporal (streaming) stores, with the source prefetched.
 //!
-//! A line that is overwritten whole need not be read first. Only whole lines are streamed; the bytes before and behind
-//! them in a block are stored as usual. Streaming gains only for transfers larger than the caches: a PE that reads the
-//! data soon waits for memory.
+//! A line that is overwritten whole need not be read first. Only whole lines are streamed; the bytes before and behind them in a block
+//! are stored as usual. Streaming gains only for transfers larger than the caches: the data is not in a cache afterwards, so a PE
+//! that reads it soon waits for memory.
 
 use core::arch::asm;
 use core::arch::x86_64::{__m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
@@ -67,7 +67,7 @@ trait Streaming: Vector {
     unsafe fn stream(self, to: *mut u8);
 }
 
-/// One instruction each; see [`vector`](super::vector).
+/// Implements [`Streaming`] by one instruction each, as the macro of [`vector`](super::vector) does for loads and stores.
 macro_rules! streaming {
     ($($vector:ty, $feature:literal: $class:ident $mov:literal, $stream:ident;)*) => {$(
         impl Streaming for $vector {
@@ -99,7 +99,7 @@ streaming! {
     __m512i, "avx512f": zmm_reg "vmovntdq", stream512;
 }
 
-/// A block of at least a line.
+/// A block of at least a line, copied by streaming stores.
 #[derive(Clone, Copy)]
 struct Streamed<V> {
     block: usize,
@@ -143,9 +143,11 @@ impl<V: Streaming> Block for Streamed<V> {
     }
 }
 
+/// Streams one line.
+///
 /// # Safety
 ///
-/// A line must be readable at `from` and writable at `to`, aligned there.
+/// A line must be readable at `from` and writable at `to`, which must be aligned to a line.
 #[inline(always)]
 unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
     let mut at = 0;
@@ -158,7 +160,7 @@ unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
     }
 }
 
-/// Copies less than a line, by words: these suit vectors of any width.
+/// Copies less than a line by words, whatever the width of vectors.
 ///
 /// # Safety
 ///

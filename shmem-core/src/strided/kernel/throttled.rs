@@ -1,9 +1,8 @@
 //! Rows slowed down by idle stores, for strides that map to few sets of the first-level cache.
 //!
-//! Stores wait in the store queue until their line has arrived, and retire in order. At a stride that is a large power
-//! of two all these lines map to one set of a few ways: lines for later stores evict those that arrived early, which
-//! are then fetched twice. Idle stores to one cached line fill the queue, so that fewer lines are requested at a time.
-//! A column of a power-of-two pitch takes half the time then.
+//! Stores wait in the store queue until their line has arrived, and retire in order. At a stride that is a large power of two all these
+//! lines map to one set of a few ways: lines for later stores evict lines that arrived early, which are then fetched twice. Idle stores
+//! to one cached line fill the queue, so that fewer lines are requested at a time, and a column takes half the time.
 
 use core::cell::UnsafeCell;
 
@@ -16,16 +15,17 @@ const LINE: usize = 64;
 /// Bytes of a way of a first-level cache.
 const WAY: usize = 4096;
 
-/// Strides that are multiples of this map to few sets.
+/// Bytes: strides that are multiples of this map to few sets.
 const CROWDED: usize = WAY / 4;
 
-/// Bytes of a store that a block is made of.
+/// Bytes of each store of a block.
 const PIECE: usize = 16;
 
-/// A line that stays in the cache of this thread.
+/// The target of idle stores: a line that stays in the cache of this thread.
 #[repr(align(64))]
 struct CacheLine(UnsafeCell<u64>);
 
+/// A block whose copy is followed by `touches` idle stores.
 #[derive(Clone, Copy)]
 struct Braked<B> {
     block: B,
@@ -53,6 +53,7 @@ impl<B: Block> Block for Braked<B> {
     }
 }
 
+/// A sweep with this many idle stores per block.
 #[derive(Clone, Copy)]
 struct Throttle(u8);
 
@@ -66,7 +67,7 @@ impl Sweep for Throttle {
     }
 }
 
-/// Whether both sides map to the same few sets. (In a single set, more stores are slower.)
+/// Whether both sides map to the same few sets. `false` for a single set, where more idle stores are slower.
 fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     // The largest power of two, up to a way of the cache, that divides both strides.
     let period = 1 << (row.to | row.from | WAY).trailing_zeros();
@@ -74,8 +75,8 @@ fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     (CROWDED..WAY).contains(&period) && (apart < LINE || period - apart < LINE)
 }
 
-/// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` idle stores; twice as many on
-/// machines that make two stores at a time. Wider pieces would be fewer stores, the opposite of a brake.
+/// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` idle stores, twice as many on machines that make
+/// two stores at a time. Wider pieces would be fewer stores, which does not slow down.
 ///
 /// # Safety
 ///
@@ -89,7 +90,7 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
-    // Twice as many stores in all, those of the block included.
+    // Twice as many stores in total, the stores of the block included.
     let touches = match share_sets(levels[1], to, from) {
         true => touches.saturating_mul(2).saturating_add(block.div_ceil(PIECE).min(255) as u8),
         false => touches,

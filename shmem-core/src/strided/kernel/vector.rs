@@ -1,9 +1,8 @@
-//! Loads and stores of vectors of 32 and 64 bytes, each by one instruction, on machines that have these: in addition to the
-//! [`Register`](crate::shared::Register)s of every machine.
+//! Loads and stores of vectors of 32 and 64 bytes, each by one instruction, on machines that have such vectors. (Those of every
+//! machine are the [`Register`](crate::shared::Register)s.)
 //!
-//! Both are assembly, as all accesses to memory that other PEs may change (`shared`). So the compiler does not change
-//! a kernel. With `-C target-cpu=native` it would turn a loop over words into gathers and scatters, which are three
-//! times slower.
+//! Loads and stores are assembly, as all accesses to memory that other PEs may change (`shared`). So the compiler does not change a
+//! kernel. With `-C target-cpu=native` it would turn a loop over words into gathers and scatters, which are three times slower.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 pub(super) use x86::{Sixteen256, load512, store512_of};
@@ -17,13 +16,14 @@ mod x86 {
 
     use super::Vector;
 
-    /// 16 bytes, for loops with vectors of 32 or 64, by VEX instructions: on some processors SSE ones between these cost time.
+    /// 16 bytes, moved by VEX instructions. For loops with vectors of 32 or 64 bytes: on some processors an SSE instruction among VEX
+    /// instructions costs time.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
     pub(in super::super) struct Sixteen256(__m128i);
 
-    /// One instruction each, in functions, since only these can enable the features that registers need. They are
-    /// inlined into loops that have the same features.
+    /// Implements [`Vector`] by one instruction each. These are in functions, because only a function can enable the features that
+    /// registers need. The functions are inlined into loops that have the same features.
     macro_rules! moves {
         ($(
             $piece:ty = $vector:ty, |$made:ident| $wrapped:expr, |$taken:ident| $inside:expr,
@@ -83,7 +83,7 @@ mod x86 {
         __m512i = __m512i, |v| v, |v| v, "avx512f": zmm_reg "vmovdqu64", load512 store512;
     }
 
-    /// Writes the lanes of 4 bytes that are set in `mask`; no other is touched.
+    /// Writes the lanes of 4 bytes that are set in `mask`, and touches no other memory.
     ///
     /// # Safety
     ///

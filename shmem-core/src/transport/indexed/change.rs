@@ -1,13 +1,13 @@
-//! Changes of words by index.
+//! Changes of listed words: an operation and its operands.
 
 use crate::transport::{AtomicOp, EachOp, Width};
 
 /// The operands of a change.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// One for all words, in the low bits.
+    /// One operand for all words, in the low bits.
     Same(u64),
-    /// One for each word: packed, in the order of the list, with the width of a word. They need not be aligned.
+    /// One operand for each word, packed in the order of the list, each with the width of a word, and not necessarily aligned.
     Own(&'a [u8]),
 }
 
@@ -50,7 +50,7 @@ pub struct Change<'a> {
     pub op: EachOp,
     /// Width of the words, which is the size of the elements.
     pub width: Width,
-    /// Its operands.
+    /// The operands of the operation.
     pub operand: Operand<'a>,
     /// The expected values of a [`CompareSwap`](EachOp::CompareSwap); other operations ignore them.
     pub expected: Operand<'a>,

@@ -1,30 +1,30 @@
-//! The kernel of lists, for memory of this process: on the node, and at the target of a message.
+//! The loops of lists over memory of this process: on the node, and at the target of a message.
 //!
-//! Elements of a list are scattered, so each probably misses the cache. A core waits for several loads at a time, but on many
-//! processors for one locked instruction at a time. So lines are prefetched some elements [ahead](led). The accesses are those of
-//! single operations ([`shm`], [`apply`]).
+//! Elements of a list are scattered, so each probably misses the cache. A core waits for several loads at a time, but on many processors
+//! for one locked instruction at a time. So lines are prefetched some elements [ahead](led). The accesses are those of single operations
+//! ([`shm`], [`apply`]).
 
 use super::{Change, Deed, Operand, position};
 use crate::planted_fault::mutant;
 use crate::transport::atomic::apply;
 use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 
-/// Prefetch distance in elements: above the number of lines that a core can wait for.
+/// Prefetch distance in elements: more than the number of lines that a core can wait for.
 pub(crate) const LEAD: usize = 32;
 
-/// Largest object, in bytes, whose plain loads and stores are not prefetched: they overlap by themselves, and its lines are in a cache
-/// of the core.
+/// Upper limit on the bytes of an object whose plain loads and stores are not prefetched, because they overlap by themselves, and the lines
+/// of the object are in a cache of the core.
 pub(crate) const NEAR: usize = 1 << 20;
 
-/// Updates between two rings of the owner's bell.
+/// Number of updates between two rings of the owner's bell.
 pub(crate) const RING: usize = 512;
 
-/// Shorter lists are not prefetched.
+/// Least length of a list that is prefetched.
 const SHORT: usize = 4;
 
-/// Calls `work` for elements `0..count`, in order, with their addresses from `address`, and `expect` for each element [`LEAD`]
-/// elements earlier. The address is kept meanwhile, if `is_kept`, or computed again: keeping it is a store, for which a locked
-/// instruction waits. Stops at the first error of `address`.
+/// Calls `work` for elements `0..count`, in order, with the address that `address` returns for each; and calls `expect` with the address of
+/// an element [`LEAD`] elements before `work`. In between, the address is kept if `is_kept`, and computed again otherwise. (Keeping it is a
+/// store, for which a locked instruction waits.) Stops at the first error of `address`.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -59,7 +59,7 @@ pub(crate) fn led<E>(
     Ok(())
 }
 
-/// Elements of `size` bytes from `first` on, by index.
+/// Elements of `size` bytes, listed by index; element 0 is at `first`.
 #[derive(Clone, Copy)]
 pub(crate) struct Near<'a> {
     pub(crate) first: *mut u8,
@@ -75,8 +75,8 @@ impl Near<'_> {
         let Ok(()) = led::<core::convert::Infallible>(false, indices.len(), address, expect, work);
     }
 
-    /// Carries out a deed; results are written to `positions`, if given. `ring` rings the bell of the owner: it is called after
-    /// each [`RING`] changes of words, and after the last one. Panics if there is more than one operand, but fewer than words.
+    /// Carries out a deed. Results are written to `positions`, if given. `ring`, which rings the bell of the owner, is called after every
+    /// [`RING`] changes of words, and after the last. Panics if there is more than one operand, but fewer than words.
     ///
     /// # Safety
     ///

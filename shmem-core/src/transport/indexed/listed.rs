@@ -1,28 +1,28 @@
-//! Elements by index at the target of a message.
+//! Listed elements at the target of a message.
 //!
-//! A list that has arrived is [checked](Target::listed) once, and then carried out by the [`kernel`](super::kernel), without a
-//! comparison for each element.
+//! A list that has arrived is [checked](Target::listed) once. Then the [`kernel`](super::kernel) carries it out without a comparison for each
+//! element.
 
 use super::kernel::Near;
 use super::{Change, Deed};
 use crate::transport::target::Target;
 
-/// Elements, all of which are in a target's memory.
+/// Listed elements that are all in the memory of a target.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed<'a> {
     target: Target,
     near: Near<'a>,
 }
 
-/// The error that an element of a list is not in the memory.
+/// The error that a listed element is not in the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beyond {
-    /// Bytes from the start of element 0 to the end of the last one; `None`: more than an address space has.
+    /// Bytes from the start of element 0 to the end of the listed element with the largest index; `None` if they overflow.
     pub(crate) bytes: Option<usize>,
 }
 
 impl Target {
-    /// Elements of `size` bytes; element 0 is at `offset`. Fails if an index is beyond the memory.
+    /// Finds listed elements of `size` bytes; element 0 is at `offset`. Fails if an element is not in the memory.
     pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
         let largest = indices.iter().max().map(|largest| *largest as usize);
         let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));

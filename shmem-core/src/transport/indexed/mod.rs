@@ -1,8 +1,7 @@
-//! Elements by index: operations on lists of indices.
+//! Operations on elements that are listed by index, below the checks of indices.
 //!
-//! The caller has checked every index of [`Elements`], all of which are on one PE. A [`Transport`](super::Transport) carries out a
-//! [`Deed`] on them: by a loop of single operations, which is the default, or by messages that the target carries out with the
-//! [`kernel`] for the memory of a node.
+//! All [`Elements`] are on one PE, and the caller has checked every index. A [`Transport`](super::Transport) carries out a [`Deed`] on them:
+//! by a loop of single operations, which is the default, or by messages, which the target carries out by the [`kernel`], as the node does.
 
 mod change;
 pub(crate) mod kernel;
@@ -15,14 +14,14 @@ use super::Remote;
 
 /// Elements of one object on one PE.
 ///
-/// Indices have 32 bits. The elements from 2^32 on are passed in separate calls, with another `first`.
+/// Indices have 32 bits. The elements from number 2^32 on are passed in separate calls, with another `first`.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// The place of element 0; the others follow it.
     pub first: Remote,
-    /// Bytes of an element; of a word, its width.
+    /// Bytes of an element. For a word, this is its width.
     pub size: usize,
-    /// The number of elements of the object, at most 2^32: every index is less.
+    /// The number of elements of the object, at most 2^32. Every index is less.
     pub length: usize,
     /// The indices. An index may occur several times.
     pub indices: &'a [u32],
@@ -53,13 +52,12 @@ pub enum Deed<'d> {
     Pick(*mut u8),
     /// Writes elements from local memory. Of several values for one element, any one is kept.
     Place(*const u8),
-    /// Changes words, once for each index, in any order. Writes the old values to local memory, if given. Several changes of one
-    /// word are atomic.
+    /// Changes words, once for each index, in any order. Writes the old values to local memory, if given. Each change is atomic.
     Change(Change<'d>, Option<*mut u8>),
 }
 
 impl<'d> Deed<'d> {
-    /// The deed for `count` elements of `size` bytes from element `first` of the list on.
+    /// The deed for a part of the list: `count` elements of `size` bytes, from position `first` on.
     pub(crate) fn part(self, first: usize, count: usize, size: usize) -> Self {
         match self {
             Self::Pick(into) => Self::Pick(into.wrapping_add(first * size)),
@@ -97,7 +95,7 @@ impl<'d> Deed<'d> {
     }
 }
 
-/// The place of element `k` of a list in local memory: `positions[k]`, or `k` without positions.
+/// The position in local memory of element `k` of a list: `positions[k]`, or `k` without positions.
 #[inline(always)]
 pub(crate) fn position(positions: Option<&[u32]>, k: usize) -> usize {
     positions.map_or(k, |positions| positions[k] as usize)
