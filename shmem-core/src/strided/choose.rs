@@ -243,10 +243,8 @@ mod tests {
         let even = |block, count, stride, chosen| (T, block, count, (stride, stride), chosen);
         let intel = |count, stride, chosen| (INTEL, 8, count, (stride, stride), chosen);
         let cases = [
-            even(32, 1024, 8256, Rows),
             even(8, 1024, 8192, Held(8)),
             even(32, 1024, 8192, Held(7)),
-            even(8, 1000, 1024, Held(2)),
             even(32, 250, 1024, Held(1)),
             (T, 8, 1024, (8, 8192), Held(8)),
             (T, 8, 1024, (8192, 8), Held(8)),
@@ -255,12 +253,9 @@ mod tests {
             even(4, 1000, 8, Span),
             (T, 4, 1000, (4, 8), Shuffle),
             (T, 8, 1000, (24, 8), Shuffle),
-            even(1024, 256, 1536, Rows),
             even(16384, 10, 20480, Rows),
             even(65, 4096, 8192, Rows),
             even(128, 4096, 8208, Rows),
-            even(320, 256, 2048, Rows),
-            even(1024, 64 << 10, 2048, Stream),
             // Streams: half the cache, of whole lines or of long blocks.
             even(LINE, lines, 2 * LINE, Stream),
             even(LINE, lines - 1, 2 * LINE, Rows),
@@ -273,18 +268,13 @@ mod tests {
             even(8, 4 * CROWD, 1024, Held(2)),
             even(8, MOST + 1, 1024, Rows),
             even(64, 256, 8192, Held(5)),
-            even(64, 256, 8208, Rows),
             // More pages than a TLB has entries.
             even(8, pages, 8208, Held(8)),
             even(8, pages - 1, 8208, Rows),
             (T, 8, 4096, (8, 8208), Held(4)),
             (T, 8, 4096, (8208, 8), Rows),
-            even(8, 1 << 14, 1040, Rows),
-            even(512, 4096, 8704, Rows),
             // Where crowded sets do no harm, pages alone count.
-            intel(256, 8192, Rows),
             intel(1024, 8192, Rows),
-            intel(1000, 1024, Rows),
             intel(few, 8256, Held(4)),
             intel(few - 1, 8256, Rows),
             intel(more, 8192, Held(4)),

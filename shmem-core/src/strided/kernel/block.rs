@@ -3,8 +3,6 @@
 //! There is no branch between reads and writes, because a prefetcher follows each instruction from block to block, which a loop
 //! inside a block would disturb.
 
-use core::marker::PhantomData;
-
 use super::vector::Vector;
 use crate::shared::{self, Registers};
 pub(super) use crate::shared::{Ends, One, Quad};
@@ -37,28 +35,6 @@ impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Registers<V, FR
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
         // SAFETY: the caller's promise.
         unsafe { Self::copy(self, to, from) };
-    }
-}
-
-/// A block of two pieces of different sizes, one behind the other.
-#[derive(Clone, Copy)]
-pub(super) struct Two<V, W>(PhantomData<(V, W)>);
-
-impl<V, W> Two<V, W> {
-    pub(super) const NEW: Self = Self(PhantomData);
-}
-
-impl<V: Vector, W: Vector> Block for Two<V, W> {
-    #[inline(always)]
-    unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the block begins with this piece (caller).
-        let first = unsafe { V::load(from) };
-        // SAFETY: the block continues with this piece (caller).
-        let second = unsafe { W::load(from.wrapping_add(V::BYTES)) };
-        // SAFETY: where the first was read, on the other side.
-        unsafe { first.store(to) };
-        // SAFETY: where the second was read, on the other side.
-        unsafe { second.store(to.wrapping_add(V::BYTES)) };
     }
 }
 

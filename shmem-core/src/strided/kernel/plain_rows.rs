@@ -6,10 +6,8 @@
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use super::block::Eight;
-use super::block::{Block, Ends, Library, One, Quad, Three, Two};
+use super::block::{Block, Ends, Library, One, Quad, Three};
 use super::vector::Sixteen;
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-use super::vector::Sixteen256;
 use super::{Isa, Level};
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use core::arch::x86_64::{__m256i, __m512i};
@@ -153,9 +151,7 @@ pub(super) unsafe fn sweep<S: Sweep>(
             16 => One::<Sixteen>::of(block),
             1 => One::<u8>::of(block),
             2 => One::<u16>::of(block),
-            3 => Two::<u16, u8>::NEW,
-            12 => Two::<u64, u32>::NEW,
-            24 => Two::<Sixteen, u64>::NEW,
+            3 => Ends::<u16>::of(block),
             5..8 => Ends::<u32>::of(block),
             9..16 => Ends::<u64>::of(block),
             _ => Ends::<Sixteen>::of(block),
@@ -194,9 +190,7 @@ unsafe fn everywhere<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *
 unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     by_class! { sweep, block, levels, to, from:
         32 => One::<__m256i>::of(block),
-        48 => Two::<__m256i, Sixteen256>::NEW,
-        64 => Two::<__m256i, __m256i>::NEW,
-        33..64 => Ends::<__m256i>::of(block),
+        33..=64 => Ends::<__m256i>::of(block),
         65..=96 => Three::<__m256i>::of(block),
         97..=128 => Quad::<__m256i>::of(block),
         _ => Library(block),
@@ -211,7 +205,6 @@ unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8
 unsafe fn avx512<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     by_class! { sweep, block, levels, to, from:
         32 => One::<__m256i>::of(block),
-        48 => Two::<__m256i, Sixteen256>::NEW,
         64 => One::<__m512i>::of(block),
         33..64 => Ends::<__m256i>::of(block),
         65..=128 => Ends::<__m512i>::of(block),

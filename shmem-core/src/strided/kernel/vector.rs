@@ -5,45 +5,34 @@
 //! kernel. With `-C target-cpu=native` it would turn a loop over words into gathers and scatters, which are three times slower.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-pub(super) use x86::{Sixteen256, load512, store512_of};
+pub(super) use x86::{load512, store512_of};
 
 pub(super) use crate::shared::{Register as Vector, Sixteen};
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod x86 {
     use core::arch::asm;
-    use core::arch::x86_64::{__m128i, __m256i, __m512i};
+    use core::arch::x86_64::{__m256i, __m512i};
 
     use super::Vector;
-
-    /// 16 bytes, moved by VEX instructions. For loops with vectors of 32 or 64 bytes: on some processors an SSE instruction among VEX
-    /// instructions costs time.
-    #[derive(Clone, Copy)]
-    #[repr(transparent)]
-    pub(in super::super) struct Sixteen256(__m128i);
 
     /// Implements [`Vector`] by one instruction each. These are in functions, because only a function can enable the features that
     /// registers need. The functions are inlined into loops that have the same features.
     macro_rules! moves {
-        ($(
-            $piece:ty = $vector:ty, |$made:ident| $wrapped:expr, |$taken:ident| $inside:expr,
-            $feature:literal: $class:ident $mov:literal, $load:ident $store:ident;
-        )*) => {$(
-            impl Vector for $piece {
+        ($($vector:ty, $feature:literal: $class:ident $mov:literal, $load:ident $store:ident;)*) => {$(
+            impl Vector for $vector {
                 const BYTES: usize = size_of::<Self>();
 
                 #[inline(always)]
                 unsafe fn load(from: *const u8) -> Self {
                     // SAFETY: readable, and the machine has the instruction (caller).
-                    let $made = unsafe { $load(from) };
-                    $wrapped
+                    unsafe { $load(from) }
                 }
 
                 #[inline(always)]
                 unsafe fn store(self, to: *mut u8) {
-                    let $taken = self;
                     // SAFETY: writable, and the machine has the instruction (caller).
-                    unsafe { $store($inside, to) };
+                    unsafe { $store(self, to) };
                 }
             }
 
@@ -67,7 +56,7 @@ mod x86 {
             /// A vector must be writable, and the machine must have the instruction.
             #[inline]
             #[target_feature(enable = $feature)]
-            pub(in super::super) unsafe fn $store(vector: $vector, to: *mut u8) {
+            unsafe fn $store(vector: $vector, to: *mut u8) {
                 // SAFETY: writes a vector, which is writable (caller).
                 unsafe {
                     asm!(concat!($mov, " [{}], {}"), in(reg) to, in($class) vector,
@@ -78,9 +67,8 @@ mod x86 {
     }
 
     moves! {
-        Sixteen256 = __m128i, |v| Self(v), |v| v.0, "avx": xmm_reg "vmovdqu", load128 store128;
-        __m256i = __m256i, |v| v, |v| v, "avx": ymm_reg "vmovdqu", load256 store256;
-        __m512i = __m512i, |v| v, |v| v, "avx512f": zmm_reg "vmovdqu64", load512 store512;
+        __m256i, "avx": ymm_reg "vmovdqu", load256 store256;
+        __m512i, "avx512f": zmm_reg "vmovdqu64", load512 store512;
     }
 
     /// Writes the lanes of 4 bytes that are set in `mask`, and touches no other memory.
