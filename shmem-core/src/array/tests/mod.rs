@@ -101,4 +101,47 @@ macro_rules! frozen {
     }};
 }
 
-use {frozen, opened};
+/// Reads all elements of a view, each of which is its number, in each way.
+macro_rules! reads {
+    ($view:expr, $indices:expr, $shape:expr) => {{
+        let (view, indices) = (&$view, $indices);
+        let numbers: Vec<u32> = indices.iter().map(|&index| number($shape, index)).collect();
+        prop_assert_eq!((view.len(), view.iter().len()), (numbers.len(), numbers.len()));
+        for index in all($shape.map(|length| 0..length + 1)) {
+            let value = indices.contains(&index).then(|| number($shape, index));
+            prop_assert_eq!(view.get(index).copied(), value);
+            prop_assert!(value.is_none_or(|value| view[index] == value));
+        }
+        prop_assert!(view.iter().eq(&numbers));
+        prop_assert!(view.runs().flatten().eq(&numbers));
+        prop_assert_eq!(view.runs().len(), view.runs().count());
+        prop_assert_eq!(view.iter().fold(7, |sum, value| sum + value), 7 + numbers.iter().sum::<u32>());
+        // However far the iterator was used, it has the length that it says.
+        let mut rest = view.iter();
+        for used in 1..=numbers.len() {
+            prop_assert_eq!((rest.next(), rest.len()), (Some(&numbers[used - 1]), numbers.len() - used));
+            prop_assert!(used % 3 > 0 || rest.clone().eq(&numbers[used..]));
+            prop_assert_eq!(rest.clone().fold(0, |count, _| count + 1), numbers.len() - used);
+        }
+        prop_assert_eq!(rest.next(), None);
+    }};
+}
+
+/// Writes `last - number` to all elements of a view, in each way.
+macro_rules! writes {
+    ($view:expr, $indices:expr, $shape:expr, $last:expr) => {{
+        for index in $indices {
+            $view[index] = number($shape, index);
+            *$view.get_mut(index).unwrap() ^= 1;
+            prop_assert_eq!($view.get(index), Some(&(number($shape, index) ^ 1)));
+            $view[index] ^= 1;
+        }
+        for element in $view.iter_mut() {
+            *element = $last - *element;
+        }
+        $view.iter_mut().for_each(|element| *element = $last - *element);
+        $view.runs_mut().flatten().for_each(|element| *element = $last - *element);
+    }};
+}
+
+use {frozen, opened, reads, writes};

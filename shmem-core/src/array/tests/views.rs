@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Model, all, config, frozen, kinds, number, opened};
+use super::{Model, all, config, frozen, kinds, number, opened, reads, writes};
 use crate::array::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use crate::fixture::refusal;
 
@@ -14,42 +14,20 @@ fn reads<const D: usize, S: Storage>(
 ) -> Result<(), TestCaseError> {
     let model = Model::<D, S>::numbered(shape, chunks, kind, gap);
     let view = frozen!(model);
-    let len = model.array.len();
-    prop_assert_eq!((view.shape(), view.len(), view.kind()), (shape, len, kind));
-    for index in all(shape.map(|length| 0..length)) {
-        prop_assert_eq!(view[index], number(shape, index));
-        prop_assert_eq!(view.get(index), Some(&number(shape, index)));
-    }
+    prop_assert_eq!((view.shape(), view.kind()), (shape, kind));
+    reads!(view, all(shape.map(|length| 0..length)), shape);
     for d in 0..D {
         let mut beyond = shape.map(|length| length - 1);
-        beyond[d] = shape[d];
-        prop_assert_eq!(view.get(beyond), None);
         beyond[d] = usize::MAX;
         prop_assert_eq!(view.get(beyond), None);
     }
-    prop_assert!(view.iter().copied().eq(0..len as u32));
-    prop_assert!(view.runs().flatten().copied().eq(0..len as u32));
-    prop_assert_eq!(view.iter().fold(0, |sum, &value| sum + u64::from(value)), (0..len as u64).sum::<u64>());
-    // However far the iterator was used, it has the length that it says.
-    let mut rest = view.iter();
-    for left in (0..len).rev() {
-        prop_assert_eq!((rest.next().is_some(), rest.len()), (true, left));
-        if left % 3 == 0 {
-            prop_assert!(rest.clone().map(|&value| value as usize).eq(len - left..len));
-            prop_assert_eq!(rest.clone().fold(0, |count, _| count + 1), left);
-        }
-    }
-    prop_assert!(rest.next().is_none());
     let runs = if kind.is_one_range() {
         1
     } else {
         model.array.chunking().outer() * model.array.chunking().chunks()
     };
-    prop_assert_eq!((view.runs().len(), view.runs().count()), (runs, runs));
-    prop_assert_eq!(view.try_as_slice().is_some(), runs == 1);
-    if let Some(slice) = view.try_as_slice() {
-        prop_assert!(slice.iter().copied().eq(0..len as u32));
-    }
+    prop_assert_eq!((view.runs().len(), view.try_as_slice().is_some()), (runs, runs == 1));
+    prop_assert!(view.try_as_slice().is_none_or(|slice| slice.iter().copied().eq(0..view.len() as u32)));
     Ok(())
 }
 
@@ -83,32 +61,17 @@ fn writes<const D: usize, S: Storage>(
     let mut model = Model::<D, S>::numbered(shape, chunks, kind, gap);
     let last = model.array.len() as u32 - 1;
     let mut view = opened!(model);
-    for index in all(shape.map(|length| 0..length)) {
-        view[index] = last - number(shape, index);
-    }
+    writes!(view, all(shape.map(|length| 0..length)), shape, last);
     prop_assert!(view.iter().copied().eq((0..=last).rev()));
-    prop_assert!(model.is_whole());
-
-    let mut view = opened!(model);
-    for (element, value) in view.iter_mut().zip(0..) {
-        *element = value;
-    }
-    view.iter_mut().for_each(|element| *element = last - *element);
-    view.runs_mut().flatten().for_each(|element| *element = last - *element);
-    for index in all(shape.map(|length| 0..length)) {
-        *view.get_mut(index).unwrap() ^= 1;
-        *view.get_mut(index).unwrap() ^= 1;
-    }
     // Having been at the end does not lead beyond it.
     for d in 0..D {
         let mut index = shape.map(|length| length - 1);
         prop_assert!(view.get_mut(index).is_some());
-        index[d] += 1;
-        prop_assert_eq!(view.get_mut(index), None);
-        index[d] += 1;
-        prop_assert_eq!(view.get_mut(index), None);
+        for _ in 0..2 {
+            index[d] += 1;
+            prop_assert_eq!(view.get_mut(index), None);
+        }
     }
-    prop_assert!(view.iter().copied().eq(0..=last));
     // All of them at once, and apart.
     let mut elements: Vec<&mut u32> = view.iter_mut().collect();
     elements.reverse();
@@ -118,8 +81,7 @@ fn writes<const D: usize, S: Storage>(
     prop_assert!(view.view_mut().iter().copied().eq((0..=last).rev()));
     prop_assert!(view.view().iter().copied().eq((0..=last).rev()));
     prop_assert!(model.is_whole());
-    let mut view = opened!(model);
-    view.fill(5);
+    opened!(model).fill(5);
     let fives = model.place.iter().filter(|&&value| value == 5).count();
     prop_assert_eq!(fives, model.array.len());
     Ok(())
