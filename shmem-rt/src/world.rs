@@ -39,7 +39,7 @@ use crate::thread::{Single, ThreadLevel};
 /// | use some of the PEs | [`team`](Self::team), [`node_team`](Self::node_team), and what a [`Team`] splits into |
 /// | have references | [`local`](Self::local), [`frozen`](Self::frozen), [`local_with_exchanges`](Self::local_with_exchanges) |
 /// | exchange edges with neighbours | [`halo`](Self::halo) |
-/// | move and change elements by lists | [`gather`](crate::Indexed::gather), [`scatter`](crate::Indexed::scatter), [`add_each`](crate::Indexed::add_each), [`batch`](crate::Indexed::batch), [`gathers`](crate::Indexed::gathers); again and again: [`plan`](Self::plan) |
+/// | move and change elements by lists | [`gather`](crate::Indexed::gather), [`scatter`](crate::Indexed::scatter), [`add_each`](crate::Indexed::add_each), [`batch`](crate::Indexed::batch); again and again: [`plan`](Self::plan) |
 /// | exchange messages, items and work | [`channel`](Self::channel), [`exchange`](Self::exchange), [`work_queue`](Self::work_queue) |
 /// | exclude each other | [`lock`](Self::lock), [`try_lock`](Self::try_lock) |
 /// | communicate from threads | [`create_ctx`](Self::create_ctx), [`register_thread`](Self::register_thread), [`domains`](Self::domains), [`domain_config`](Self::domain_config), [`resources`](Self::resources), [`session`](crate::Sessions::session) |
