@@ -1,6 +1,5 @@
 //! One exchange of ghost cells ([`Flight`]), and the tokens through which it sends ([`HaloToken`], [`OpenPhase`]).
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ops::Range;
@@ -12,7 +11,8 @@ use super::ghosts::Ghosts;
 use super::plan::Link;
 use super::{Halo, no_edge};
 use crate::context::strided::put_part;
-use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided, wait_for};
+use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, wait_for};
+use crate::symmetric_data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
@@ -62,32 +62,6 @@ pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     turn: Turn,
 }
 
-/// Puts the cells of a message, then the signal of the message. A macro, so that a panic in the put names the caller's line.
-macro_rules! send {
-    ($token:ident, $turn:ident, $link:ident, |$place:ident| $put:expr) => {
-        // SAFETY: `T` is the halo's cell type, and the flight borrows the halo.
-        let $place = unsafe { $link.cells($turn.message()) };
-        if let Some((signal, bell)) = signal_on_node($token.0, $turn, $link) {
-            let signal = |number| signal.store(number, Ordering::Release);
-            $turn.before_data(signal);
-            $put;
-            $turn.behind_data(signal);
-            bell.ring();
-        } else {
-            // SAFETY: `T` is the halo's cell type, and the flight borrows the halo.
-            let signal = unsafe { $link.signal($turn.message()) };
-            let signal = |number| {
-                $token.fence();
-                $token.signal_set(signal, number);
-            };
-            $turn.before_data(signal);
-            $put;
-            $turn.behind_data(signal);
-        }
-        $link.sent = $turn.number();
-    };
-}
-
 impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline(always)]
     pub(super) fn new(halo: &'h mut Halo<T>, token: &'h I, turn: Turn) -> Self {
@@ -111,7 +85,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     pub fn send(&mut self, edge: usize, cells: &[T]) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
         let Some(link) = self.claim(edge, cells.len()) else { return };
-        // SAFETY: `T` is the halo's cell type; it is borrowed.
+        // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
         let place = unsafe { link.cells(turn.message()) };
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
@@ -124,35 +98,8 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         link.sent = turn.number();
     }
 
-    /// Sends every `stride`-th cell from the first on: a column, from a slice of rows of `stride` cells.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send), and if the stride is 0 or the last cell is not in the slice.
-    #[inline]
-    #[track_caller]
-    pub fn send_strided(&mut self, edge: usize, cells: &[T], stride: usize) {
-        self.send_blocks(edge, cells, 1, stride);
-    }
-
-    /// Sends `block` cells at every multiple of `stride`: a face of a three-dimensional block, or several columns.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send), and if blocks overlap, the last block is not in the slice, or the neighbour expects no
-    /// multiple of the block.
-    #[inline]
-    #[track_caller]
-    pub fn send_blocks(&mut self, edge: usize, cells: &[T], block: usize, stride: usize) {
-        let (token, turn) = (Through(self.token.__endpoint()), self.turn);
-        let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
-        let count = if expected == 0 { 0 } else { expected.checked_div(block).unwrap_or(0) };
-        let Some(link) = self.claim(edge, count * block) else { return };
-        send!(token, turn, link, |place| token.ibput(place, cells, block, stride, block, count));
-    }
-
-    /// Sends a region of `cells`, an array of `D` dimensions of lengths `shape` in row-major order: a face without the
-    /// ghost cells around it, an edge, or a corner. [`Ghosts::unpack`] is the inverse; `World::halo` shows both.
+    /// Sends a region of `cells`, an array of `D` dimensions of lengths `shape` in row-major order: a column, a
+    /// face, an edge, or a corner, without the ghost cells around it. [`Ghosts::unpack`] is the inverse; `World::halo` shows both.
     ///
     /// # Panics
     ///
@@ -171,7 +118,20 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         // Checked at a border, too, because a program with one PE has no other edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         let Some(link) = self.claim(edge, part.elements()) else { return };
-        send!(token, turn, link, |place| put_part(token.0, place, cells, &part));
+        // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
+        let place = unsafe { link.cells(turn.message()) };
+        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
+            let put = || put_part(token.0, place, cells, &part);
+            turn.send(put, |number| signal.store(number, Ordering::Release));
+            bell.ring();
+        } else {
+            // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
+            let signal = unsafe { link.signal(turn.message()) };
+            put_part(token.0, place, cells, &part);
+            token.fence();
+            token.signal_set(signal, turn.number());
+        }
+        link.sent = turn.number();
     }
 
     /// Sends the items of an iterator.
@@ -262,13 +222,6 @@ impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
     }
 }
 
-impl<T, I: HaloToken + ?Sized> fmt::Debug for Flight<'_, T, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Flight").field("exchange", &self.turn.number()).field("halo", &*self.halo).finish()
-    }
-}
-
-/// The token of a flight's transfers.
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
@@ -298,7 +251,6 @@ fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
     }
 }
 
-/// Waits for the signals of all neighbours.
 #[inline(always)]
 fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'static Location<'static>) {
     for (edge, link) in halo.links.iter().enumerate() {
@@ -451,11 +403,5 @@ unsafe impl HaloToken for OpenPhase<'_> {
     #[inline(always)]
     fn __endpoint(&self) -> &Endpoint {
         self.endpoint
-    }
-}
-
-impl fmt::Debug for OpenPhase<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OpenPhase (PE {})", self.endpoint.me())
     }
 }

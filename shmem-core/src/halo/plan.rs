@@ -78,11 +78,9 @@ pub struct HaloPlan {
 pub(super) struct Messages {
     /// Offset of message 0: in a plan from the start of the memory, in a link from the start of a slot.
     first: usize,
-    /// Bytes from message 0 to message 1.
     step: usize,
     /// Bytes from the cells to their signal.
     signal: usize,
-    /// Number of cells.
     pub(super) cells: usize,
 }
 
@@ -159,7 +157,6 @@ impl Messages {
         self.cells_of(message) + self.signal
     }
 
-    /// Offsets of a message's first lines.
     #[inline(always)]
     pub(super) fn first_lines(self, message: usize) -> impl Iterator<Item = usize> {
         let (first, lines) = (self.cells_of(message), self.signal / CACHE_LINE + 1);
@@ -197,7 +194,6 @@ impl Link {
     }
 }
 
-/// Checks that an edge and its opposite name each other.
 fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), HaloError> {
     let Some((neighbour, opposite)) = one.other else { return Ok(()) };
     let Some(there) = tables.get(neighbour) else {

@@ -66,27 +66,14 @@ impl Turn {
 
     /// Sends to a neighbour: `data` first, then `signal` with the number of the exchange. The closures write to buffer
     /// [`message`](Self::message) at the neighbour, where `signal` must be ordered after `data`.
-    ///
-    /// Callers that need their location in panics use [`before_data`](Self::before_data) and [`behind_data`](Self::behind_data).
     #[inline(always)]
     pub fn send(self, data: impl FnOnce(), signal: impl Fn(u64)) {
-        self.before_data(&signal);
-        data();
-        self.behind_data(&signal);
-    }
-
-    /// Called before the data. Does nothing except in tests of a planted fault.
-    #[inline(always)]
-    pub fn before_data(self, signal: impl FnOnce(u64)) {
-        if mutant("exchange-signal-first") {
+        let is_first = mutant("exchange-signal-first");
+        if is_first {
             signal(self.0);
         }
-    }
-
-    /// Called after the data: sends its signal.
-    #[inline(always)]
-    pub fn behind_data(self, signal: impl FnOnce(u64)) {
-        if !mutant("exchange-signal-first") {
+        data();
+        if !is_first {
             signal(self.0);
         }
     }

@@ -183,10 +183,6 @@ fn mistakes_are_told(world: &mut World) {
             => "edge 0 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 4";
         flight(|mut it| it.send_iter(EAST, [1, 2]))
             => "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2";
-        flight(|mut it| it.send_blocks(EAST, &[0; 9], 2, 4))
-            => "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2";
-        flight(|mut it| it.send_strided(EAST, &[0; 3], usize::MAX))
-            => "but 3 blocks of 1 at a stride of 18446744073709551615 end at";
         flight(|mut it| it.send(2, &[1, 2, 3])) => "there is no edge 2: the halo has 2 (0..2)";
         flight(|it| std::mem::forget(it)) => "the exchange begun at shmem-rt/tests/ordered/halo.rs:";
         many.begin(world).send_iter(0, [[]; 3]) => "whose edge there takes 18446744073709551615 cells, not 3";
