@@ -4,10 +4,9 @@ use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
 
 use super::access::{exclusive, indices, shared};
-use super::elements::{Elements, Slices};
 use super::geometry::{Geometry, strides};
 use super::index::{ArrayIndex, refuse};
-use super::rows::{Route as _, Rows, Run};
+use super::iterators::{Elements, Route as _, Rows, Run, Slices};
 use crate::symmetric_data::copied;
 
 /// A chunk of an array, for reading. Indices are those of the array.

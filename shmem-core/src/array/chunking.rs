@@ -16,7 +16,7 @@ pub const MOST_CHUNKS: usize = 1 << 16;
 /// # use shmem_core as shmem;
 /// use shmem::array::Chunking;
 ///
-/// let chunking = Chunking::new([2, 10], 4);
+/// let chunking = Chunking::at_most([2, 10], 4).unwrap();
 /// assert_eq!((chunking.axis(), chunking.chunks()), (1, 4));
 /// assert_eq!(chunking.range(0), [0..2, 0..3]);
 /// assert_eq!(chunking.range(3), [0..2, 8..10]);
@@ -38,19 +38,6 @@ pub struct Chunking<const D: usize> {
 
 impl<const D: usize> Chunking<D> {
     /// Cuts `shape` into `chunks` chunks, but at most as many as its longest dimension has indices.
-    ///
-    /// # Panics
-    ///
-    /// If the shape has no elements, or too many, or `chunks` is 0.
-    #[track_caller]
-    pub fn new(shape: [usize; D], chunks: usize) -> Self {
-        match Self::at_most(shape, chunks) {
-            Ok(chunking) => chunking,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// As [`new`](Self::new), with an error instead of a panic.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@
 //! one range of elements in row-major order, whose pages are placed on nodes; pages need not end where chunks end. [`Multi`] has a range
 //! for each chunk, and a table to find elements (`geometry`). [`Chosen`] is one of these four, chosen at run time.
 //!
-//! `rows` and `address` compute addresses; only `access`, `elements`, `chunk` and `view` turn them into references. A [`NumaArray`] is a
+//! `address` computes addresses; only `access`, `iterators`, `chunk` and `view` turn them into references. A [`NumaArray`] is a
 //! handle, as [`SymBox`](crate::object::SymBox) is. `shmem-rt` makes and places its memory.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
@@ -13,12 +13,11 @@ mod access;
 mod address;
 mod chunk;
 mod chunking;
-mod elements;
 mod geometry;
 mod handle;
 mod index;
+mod iterators;
 mod place;
-mod rows;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -26,10 +25,10 @@ mod view;
 
 pub use chunk::{ChunkMut, ChunkRef};
 pub use chunking::{ArrayError, Chunking, MOST_CHUNKS, array_bytes};
-pub use elements::{Elements, Slices};
 pub use geometry::ArrayRange;
 pub use handle::NumaArray;
 pub use index::{ArrayIndex, ArrayPlaceIndex};
+pub use iterators::{Elements, Slices};
 pub use place::{ArrayHere, ArrayOn, ArrayPlace, Copied, OwnCopy};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 pub use view::{ArrayMut, ArrayRef};

@@ -1,6 +1,5 @@
 //! An array, or a part of one, on a PE: argument of put and get; and the calling PE's own copy, by value.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Range, RangeBounds};
 
@@ -14,7 +13,7 @@ use crate::strided::Piece;
 use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied};
 
 /// Says whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
-pub trait Copied<'a>: Copy + fmt::Debug {
+pub trait Copied<'a>: Copy {
     /// A place in the copy.
     type At<P: Contents + ?Sized + 'a>;
 
@@ -49,12 +48,6 @@ impl<'a> Copied<'a> for OwnCopy<'a> {
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Here<'a, P> {
         // SAFETY: the caller's promise.
         Here::of(unsafe { On::new(self.token.me(), segment, offset, len) }, self.token)
-    }
-}
-
-impl fmt::Debug for OwnCopy<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, which is the calling one", self.token.me())
     }
 }
 
@@ -190,12 +183,6 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
 
     fn row_len(&self) -> usize {
         self.shape[1..].iter().product()
-    }
-}
-
-impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> fmt::Debug for ArrayPlace<'a, T, D, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "elements {}..{} of an array on {:?}", self.first, self.first + self.len(), self.copy)
     }
 }
 

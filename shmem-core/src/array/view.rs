@@ -9,10 +9,9 @@ use super::access::{exclusive, indices, shared};
 use super::address::Addressing;
 use super::chunk::{ChunkLayout, ChunkMut, ChunkRef};
 use super::chunking::Chunking;
-use super::elements::{Elements, Slices};
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, refuse};
-use super::rows::{Route as _, Run, Tour};
+use super::iterators::{Elements, Route as _, Run, Slices, Tour};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 use crate::symmetric_data::copied;
 use crate::text::counted;
@@ -151,18 +150,6 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         unsafe { ArrayMut::new(Field::new(self.place.mine, self.place.geometry)) }
     }
 
-    /// A chunk, exclusively.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such chunk.
-    #[track_caller]
-    pub fn chunk_mut(&mut self, number: usize) -> ChunkMut<'_, T, D> {
-        let place = ChunkLayout::new(self.place.mine, self.place.geometry, number);
-        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
-        unsafe { ChunkMut::new(place) }
-    }
-
     /// All chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkRef<'_, T, D>> + Clone {
         self.view().chunks()
@@ -276,7 +263,6 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         self.shape.map(|length| 0..length)
     }
 
-    /// Number of elements that have a first index in common.
     #[inline(always)]
     fn row_len(&self) -> usize {
         self.shape[1..].iter().product()

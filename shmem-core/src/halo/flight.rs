@@ -12,7 +12,6 @@ use super::plan::Link;
 use super::{Halo, no_edge};
 use crate::context::strided::put_part;
 use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, wait_for};
-use crate::symmetric_data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;

@@ -1,8 +1,8 @@
 //! Which pages of an array that is one range belong to which chunk.
 //!
-//! Memory is placed by pages, chunks end at elements. A page is placed for the chunk that has more of it.
-//! The array is slid inside its pages, so that few bytes are on a page of another chunk. With two chunks
-//! the boundary then is between two pages. With more, not every boundary can be: five pages in four chunks.
+//! Memory is placed by pages, and chunks end at elements. A page is placed for the chunk that has more of it. The array is shifted inside
+//! its first page (the *slide*), so that few bytes are on a page of another chunk. With two chunks the boundary is then between two pages.
+//! With more chunks not every boundary can be, for example if five pages have four chunks.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
 
@@ -10,13 +10,13 @@ use core::ops::Range;
 
 use shmem_core::array::Chunking;
 
-/// Most boundaries tried for the slide.
+/// Upper limit on the boundaries that are tried for the slide.
 const TRIED: usize = 64;
 
-/// Contiguous pages of one chunk, in bytes from the first page of the array.
+/// Contiguous pages and the chunk that they belong to. The range is in bytes from the first page of the array.
 pub(super) type Bound = (Range<usize>, usize);
 
-/// The byte at which each run of a chunk ends, with the chunk, in the order of the bytes.
+/// Returns the byte at which each run of a chunk ends, and the chunk, in the order of the bytes.
 fn ends<const D: usize>(chunking: &Chunking<D>, element: usize) -> impl Iterator<Item = (usize, usize)> {
     let (row, inner) = (chunking.shape()[chunking.axis()], chunking.inner() * element);
     (0..chunking.outer()).flat_map(move |o| {
@@ -24,7 +24,7 @@ fn ends<const D: usize>(chunking: &Chunking<D>, element: usize) -> impl Iterator
     })
 }
 
-/// Bytes by which an array is shifted inside its first page, so that chunks end near page boundaries.
+/// Returns the bytes by which an array is shifted inside its first page, so that chunks end near page boundaries.
 pub(super) fn slide<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let bytes = chunking.len() * element;
     let boundaries = || ends(chunking, element).map(|(end, _)| end % page).take(TRIED);
@@ -38,7 +38,7 @@ pub(super) fn slide<const D: usize>(chunking: &Chunking<D>, element: usize, page
     candidates.chain([0]).min_by_key(|&slide| (astray(slide), slide)).unwrap_or(0)
 }
 
-/// The pages of each run of elements, for an array that starts `slide` bytes behind the start of its first page.
+/// Returns the pages of each run of elements, for an array that starts `slide` bytes behind the start of its first page.
 pub(super) fn by_chunk<const D: usize>(
     chunking: &Chunking<D>,
     element: usize,
@@ -57,7 +57,7 @@ pub(super) fn by_chunk<const D: usize>(
     bound
 }
 
-/// Blocks of `block` bytes that belong to the chunks in turn.
+/// Returns the pages of blocks of `block` bytes that belong to the chunks in turn.
 pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> Vec<Bound> {
     let whole = bytes.next_multiple_of(page);
     let mut bound = Vec::new();
@@ -67,12 +67,13 @@ pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> 
     bound
 }
 
-/// The block size for chunks on nodes in turn: a run of the first, longest chunk, in whole pages.
+/// Returns the size of blocks that fit the chunks: a run of the first, longest chunk, in whole pages.
 pub(super) fn natural_block<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let run = chunking.span(0).len() * chunking.inner() * element;
     ((run + page / 2) / page * page).max(page)
 }
 
+/// Adds pages; to the last range, if that belongs to the same chunk.
 fn push(bound: &mut Vec<Bound>, range: Range<usize>, chunk: usize) {
     if range.is_empty() {
         return;
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn five_pages_in_four_chunks_cannot_be_had() {
-        let chunking = Chunking::new([5 << 10], 4);
+        let chunking = Chunking::at_most([5 << 10], 4).unwrap();
         let slide = slide(&chunking, 4, PAGE);
         let share = share(&chunking, 4, slide, &by_chunk(&chunking, 4, slide, PAGE));
         assert_eq!((slide, share), (2048, 0.9), "0.8 without the slide");
@@ -111,19 +112,19 @@ mod tests {
 
     #[test]
     fn rows_of_blocks_are_those_of_the_source() {
-        let chunking = Chunking::new([2, 1 << 16], 4);
+        let chunking = Chunking::at_most([2, 1 << 16], 4).unwrap();
         let block = natural_block(&chunking, 1, PAGE);
         assert_eq!(block, 1 << 14);
         let cyclic = cyclic(2 << 16, block, 4, PAGE);
         assert_eq!(cyclic, by_chunk(&chunking, 1, 0, PAGE));
         assert_eq!(cyclic.iter().map(|(_, chunk)| *chunk).collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1, 2, 3]);
-        assert_eq!(natural_block(&Chunking::new([7], 2), 1, PAGE), PAGE);
+        assert_eq!(natural_block(&Chunking::at_most([7], 2).unwrap(), 1, PAGE), PAGE);
     }
 
     proptest! {
         #[test]
         fn two_chunks_are_exact(n in 2_usize..40_000, element in prop::sample::select(vec![1, 3, 4, 8, 24])) {
-            let chunking = Chunking::new([n], 2);
+            let chunking = Chunking::at_most([n], 2).unwrap();
             let slide = slide(&chunking, element, PAGE);
             prop_assert!(slide < PAGE && slide.is_multiple_of(element.min(1 << element.trailing_zeros())));
             let bound = by_chunk(&chunking, element, slide, PAGE);
@@ -134,7 +135,7 @@ mod tests {
         fn pages_are_bound_once_and_in_order(
             shape in [1_usize..5, 1..40, 1..600], chunks in 1_usize..9, element in 1_usize..20,
         ) {
-            let chunking = Chunking::new(shape, chunks);
+            let chunking = Chunking::at_most(shape, chunks).unwrap();
             let slide = slide(&chunking, element, PAGE);
             let bytes = chunking.len() * element;
             let block = natural_block(&chunking, element, PAGE);

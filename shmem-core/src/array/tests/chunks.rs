@@ -9,7 +9,7 @@ use super::{Model, all, config, frozen, kinds, number, opened, reads, writes};
 use crate::array::{ArrayError, Chosen, Chunking, StorageKind, array_bytes};
 
 fn holds<const D: usize>(shape: [usize; D], asked: usize) -> Result<(), TestCaseError> {
-    let chunking = Chunking::new(shape, asked);
+    let chunking = Chunking::at_most(shape, asked).unwrap();
     let (axis, chunks) = (chunking.axis(), chunking.chunks());
     // The leftmost dimension that is long enough, or else the longest.
     match shape.iter().position(|&length| length >= asked) {
@@ -121,10 +121,7 @@ fn chunks_hold<const D: usize>(
         chunk.into_iter().for_each(|element| *element = last - *element);
     }
     prop_assert!(view.iter().copied().eq(0..=last));
-    view.chunk_mut(0).iter_mut().for_each(|element| *element += 1);
-    let more = view.iter().zip(0..).filter(|&(&element, value)| element == value + 1).count();
-    prop_assert_eq!(more, view.chunk(0).len());
-    view.chunk_mut(0).iter_mut().for_each(|element| *element -= 1);
+    prop_assert!(view.chunk(0).iter().eq(view.view().chunk(0)));
     prop_assert!(model.is_whole());
     Ok(())
 }

@@ -21,7 +21,7 @@ struct Model<const D: usize, S: Storage> {
 impl<const D: usize, S: Storage> Model<D, S> {
     /// An array of which each element is its number in row-major order. Chunk `k` belongs to node `k % 3`.
     fn numbered(shape: [usize; D], chunks: usize, kind: StorageKind, gap: usize) -> Self {
-        let chunking = Chunking::new(shape, chunks);
+        let chunking = Chunking::at_most(shape, chunks).unwrap();
         let sizes: Vec<usize> = match kind {
             StorageKind::Multi => (0..chunking.chunks()).map(|chunk| chunking.elements(chunk)).collect(),
             _ => vec![chunking.len()],
