@@ -153,7 +153,6 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
     Some(if nearer >= PAGE { thresholds.far } else { thresholds.far.div_ceil(2) })
 }
 
-/// Number of pages that `count` blocks touch.
 const fn pages(stride: usize, count: usize) -> usize {
     if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
 }
@@ -211,7 +210,6 @@ impl Settings {
 /// Whether an algorithm other than [`Algorithm::Auto`] is set. Not a field of the settings, because every short transfer reads it.
 static IS_FIXED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the algorithm is [`Algorithm::Auto`].
 #[inline(always)]
 pub(super) fn follows_auto() -> bool {
     !IS_FIXED.load(Ordering::Relaxed)

@@ -29,7 +29,6 @@ impl<F> Undivided for Fields<F> {
     const CONTENTS: Contents = Contents { shape: Shape::element(size_of::<F>()), fields: &[] };
 }
 
-/// Whether `fields` has the path `chosen`.
 pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     let mut i = 0;
     while i < chosen.len() {

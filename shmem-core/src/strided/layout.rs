@@ -7,7 +7,6 @@ use super::shape::{Dim, MAX_DIMS};
 pub(crate) struct Run {
     /// Number of blocks; [`Dim::DYNAMIC`] if only the other side of the transfer determines it.
     pub(crate) count: usize,
-    /// Bytes from one block to the next.
     pub(crate) stride: usize,
 }
 
@@ -70,7 +69,6 @@ impl Layout {
         self.block
     }
 
-    /// The runs, outermost first.
     #[inline(always)]
     pub(crate) const fn runs(&self) -> &[Run] {
         self.runs.split_at(self.rank).0
@@ -116,7 +114,6 @@ impl Layout {
         Some(folded)
     }
 
-    /// Alignment of the first block.
     pub(crate) const fn alignment(&self) -> usize {
         1 << (self.align | self.offset).trailing_zeros()
     }
@@ -136,7 +133,6 @@ impl Layout {
         self.count_of(self.rank)
     }
 
-    /// Number of blocks of the outermost `rank` runs.
     #[inline(always)]
     const fn count_of(&self, rank: usize) -> usize {
         let mut count: usize = 1;
@@ -150,7 +146,6 @@ impl Layout {
         count
     }
 
-    /// Whether the count of the outermost run is unknown.
     #[inline(always)]
     pub(crate) const fn is_open(&self) -> bool {
         self.rank > 0 && self.runs[0].count == Dim::DYNAMIC

@@ -127,7 +127,6 @@ impl Pattern {
         levels.iter().fold(nothing, |pattern, level| pattern.with(level.count, level.to, level.from)).normal()
     }
 
-    /// The pattern in which loop number `level` has `count` turns.
     pub(super) fn with_count(&self, level: usize, count: usize) -> Self {
         let mut levels = self.levels;
         levels[level].count = count;
@@ -239,7 +238,6 @@ impl Pattern {
         }
     }
 
-    /// Panics if the pattern reaches further than any memory.
     #[track_caller]
     pub(super) const fn require_memory(&self) {
         let (to, from) = self.hulls();
@@ -317,7 +315,6 @@ impl Pattern {
         is_nothing
     }
 
-    /// Sorts loops by their stride at the destination, the largest outside.
     const fn sorted(mut self) -> Self {
         let mut i = 1;
         while i < self.depth {

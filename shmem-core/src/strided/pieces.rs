@@ -40,7 +40,6 @@ pub(crate) struct Pieced<'a> {
 }
 
 impl Pieced<'_> {
-    /// The piece that holds the first byte. Panics if there is none.
     fn piece(&self) -> Piece {
         let behind = self.pieces.partition_point(|piece| piece.start <= self.at);
         let piece = behind.checked_sub(1).map(|before| self.pieces[before]);
@@ -66,7 +65,6 @@ impl Pieced<'_> {
     }
 }
 
-/// The start of a part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) segment: u32,

@@ -182,13 +182,11 @@ impl Axis {
 /// The bytes of each element that a transfer moves: all, or a field of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Bytes from the start of the element.
     pub(crate) offset: usize,
     pub(crate) bytes: usize,
 }
 
 impl Part {
-    /// All of an element of `bytes` bytes.
     pub(crate) const fn whole(bytes: usize) -> Self {
         Self { offset: 0, bytes }
     }

@@ -429,22 +429,14 @@ fn extreme() -> impl Strategy<Value = usize> {
 
 #[test]
 fn a_constant_plan_is_held_back_as_the_machine_wants_it() {
-    const fn column(count: usize, stride: usize) -> TransferPlan {
+    // Crowded sets, more pages than a TLB has entries, and neither.
+    for (count, stride) in [(1024, 8192), (4096, 8208), (256, 8256)] {
         let pattern = Pattern::blocks(8, count, stride, stride);
-        TransferPlan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT)
+        let plan = |thresholds| TransferPlan::of(pattern, 1, Algorithm::Auto, thresholds);
+        assert_eq!(plan(&Thresholds::DEFAULT).here(), plan(&settings().thresholds));
+        let puts = TransferPlan::by(pattern, Method::Putmem);
+        assert_eq!(puts.here(), puts, "what is asked for stays");
     }
-    const CROWDED: TransferPlan = column(1024, 8192);
-    const FAR: TransferPlan = column(4096, 8208);
-    for constant in [CROWDED, FAR] {
-        assert!(matches!(constant.method(), Method::Kernel(Kernel::Throttled(_))), "{constant}");
-        let run = TransferPlan::of(*constant.pattern(), 1, Algorithm::Auto, &settings().thresholds);
-        assert_eq!(constant.here(), run);
-    }
-    assert!(matches!(FAR.here().method(), Method::Kernel(Kernel::Throttled(_))), "on every machine");
-    const PADDED: TransferPlan = column(256, 8256);
-    assert_eq!(PADDED.here(), PADDED);
-    let puts = TransferPlan::by(*CROWDED.pattern(), Method::Putmem);
-    assert_eq!(puts.here(), puts, "what is asked for stays");
 }
 
 /// Columns of one word and of two at short strides, blocks of 512 bytes, a row, and nothing.

@@ -1,6 +1,6 @@
 //! Vector instructions of this machine, and the maker of its processor.
 
-use core::sync::atomic::{AtomicU8, Ordering};
+use std::sync::LazyLock;
 
 /// Sets of vector instructions, each including those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,25 +31,10 @@ impl Isa {
     /// The set that is fastest on this machine, detected once.
     #[inline]
     pub fn best() -> Self {
-        match BEST.load(Ordering::Relaxed) {
-            1 => Self::Baseline,
-            2 => Self::Avx2,
-            3 => Self::Masked,
-            4 => Self::Avx512,
-            _ => Self::find(),
-        }
-    }
-
-    #[cold]
-    fn find() -> Self {
-        let found = detect();
-        BEST.store(found as u8 + 1, Ordering::Relaxed);
-        found
+        static BEST: LazyLock<Isa> = LazyLock::new(detect);
+        *BEST
     }
 }
-
-/// The index of the best set plus 1; 0: not detected yet.
-static BEST: AtomicU8 = AtomicU8::new(0);
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 fn detect() -> Isa {
@@ -79,7 +64,6 @@ fn detect() -> Isa {
     Isa::Baseline
 }
 
-/// The maker of this processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::strided) enum Maker {
     #[cfg_attr(

@@ -9,7 +9,6 @@
 //! Other PEs may change the memory at the same time. So every access is assembly, or an atomic of `shared`; the head of that module
 //! says why this is no race.
 
-mod block;
 mod isa;
 mod plain_rows;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]

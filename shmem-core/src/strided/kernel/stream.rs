@@ -5,12 +5,12 @@
 //! that reads it soon waits for memory.
 
 use core::arch::asm;
-use core::arch::x86_64::{__m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
+use core::arch::x86_64::{__m256i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
 
-use super::block::{Block, Ends, Quad};
-use super::plain_rows::{self, Plain, Sweep};
+use super::plain_rows::{self, Block, Plain, Sweep};
 use super::vector::Vector;
 use super::{Isa, Level};
+use crate::shared::{Ends, Quad};
 
 const LINE: usize = 64;
 
@@ -27,25 +27,11 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
         // SAFETY: the caller's promises.
         return unsafe { plain_rows::sweep(Plain, isa, block, levels, to, from) };
     }
-    if isa >= Isa::Masked {
-        // SAFETY: the caller's promises, one of which is that the machine has AVX-512.
-        unsafe { avx512(block, levels, to, from) };
-    } else {
-        // SAFETY: the caller's promises, one of which is that the machine has `isa`, here AVX2.
-        unsafe { avx2(block, levels, to, from) };
-    }
+    // SAFETY: the caller's promises, one of which is that the machine has `isa`, which includes AVX2.
+    unsafe { avx2(block, levels, to, from) };
     // Streaming stores are not ordered: a signal or barrier that follows must come after them. SAFETY: every processor
     // of this architecture has the instruction.
     unsafe { _mm_sfence() };
-}
-
-/// # Safety
-///
-/// As [`sweep`], on a machine with AVX-512.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-unsafe fn avx512(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promises.
-    unsafe { Plain.sweep(Streamed::<__m512i>::of(block, levels), levels, to, from) };
 }
 
 /// # Safety
@@ -54,71 +40,28 @@ unsafe fn avx512(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8)
 #[target_feature(enable = "avx2")]
 unsafe fn avx2(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     // SAFETY: the caller's promises.
-    unsafe { Plain.sweep(Streamed::<__m256i>::of(block, levels), levels, to, from) };
-}
-
-/// A vector with a non-temporal store.
-trait Streaming: Vector {
-    /// Writes a vector.
-    ///
-    /// # Safety
-    ///
-    /// As [`Vector::store`], and the address must be aligned to the vector.
-    unsafe fn stream(self, to: *mut u8);
-}
-
-/// Implements [`Streaming`] by one instruction each, as the macro of [`vector`](super::vector) does for loads and stores.
-macro_rules! streaming {
-    ($($vector:ty, $feature:literal: $class:ident $mov:literal, $stream:ident;)*) => {$(
-        impl Streaming for $vector {
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut u8) {
-                // SAFETY: writable and aligned, and the machine has the instruction (caller).
-                unsafe { $stream(self, to) };
-            }
-        }
-
-        /// # Safety
-        ///
-        /// A vector must be writable at a multiple of its size, and the machine must have the instruction. A fence
-        /// must follow: the sweep ends with one.
-        #[inline]
-        #[target_feature(enable = $feature)]
-        unsafe fn $stream(vector: $vector, to: *mut u8) {
-            // SAFETY: writes a vector, which is writable and aligned (caller).
-            unsafe {
-                asm!(concat!($mov, " [{}], {}"), in(reg) to, in($class) vector,
-                    options(nostack, preserves_flags));
-            }
-        }
-    )*};
-}
-
-streaming! {
-    __m256i, "avx": ymm_reg "vmovntdq", stream256;
-    __m512i, "avx512f": zmm_reg "vmovntdq", stream512;
+    unsafe { Plain.sweep(Streamed::of(block, levels), levels, to, from) };
 }
 
 /// A block of at least a line, copied by streaming stores.
 #[derive(Clone, Copy)]
-struct Streamed<V> {
+struct Streamed {
     block: usize,
     /// Bytes from the start of a block to the next block to prefetch.
     next: usize,
-    piece: core::marker::PhantomData<V>,
 }
 
-impl<V: Streaming> Streamed<V> {
+impl Streamed {
     #[inline(always)]
     fn of(block: usize, [_, inner]: [Level; 2]) -> Self {
         // As many blocks ahead as fill `AHEAD` bytes.
         let blocks = AHEAD.div_ceil(block);
         let next = if inner.count > 1 { inner.from.wrapping_mul(blocks) } else { AHEAD };
-        Self { block, next, piece: core::marker::PhantomData }
+        Self { block, next }
     }
 }
 
-impl<V: Streaming> Block for Streamed<V> {
+impl Block for Streamed {
     const SHORT: bool = false;
 
     #[inline(always)]
@@ -135,7 +78,7 @@ impl<V: Streaming> Block for Streamed<V> {
             // SAFETY: a hint, without effect where nothing is readable.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(ahead).cast()) };
             // SAFETY: a whole line of the block, aligned at the destination.
-            unsafe { line::<V>(to.wrapping_add(done), from.wrapping_add(done)) };
+            unsafe { line(to.wrapping_add(done), from.wrapping_add(done)) };
             done += LINE;
         }
         // SAFETY: what is left of the block: less than a line.
@@ -147,16 +90,27 @@ impl<V: Streaming> Block for Streamed<V> {
 ///
 /// # Safety
 ///
-/// A line must be readable at `from` and writable at `to`, which must be aligned to a line.
+/// A line must be readable at `from` and writable at `to`, which must be aligned to a line. The machine must have AVX2.
 #[inline(always)]
-unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
-    let mut at = 0;
-    while at < LINE {
-        // SAFETY: inside the line.
-        let piece = unsafe { V::load(from.wrapping_add(at)) };
-        // SAFETY: inside the line, a multiple of the vector's length from its beginning, where it is aligned.
-        unsafe { piece.stream(to.wrapping_add(at)) };
-        at += V::BYTES;
+unsafe fn line(to: *mut u8, from: *const u8) {
+    for at in [0, LINE / 2] {
+        // SAFETY: half of the line (caller).
+        let half = unsafe { __m256i::load(from.wrapping_add(at)) };
+        // SAFETY: half of the line, aligned to its size (caller).
+        unsafe { stream256(half, to.wrapping_add(at)) };
+    }
+}
+
+/// # Safety
+///
+/// A vector must be writable at a multiple of its size, and the machine must have the instruction. A fence must follow:
+/// the sweep ends with one.
+#[inline]
+#[target_feature(enable = "avx")]
+unsafe fn stream256(vector: __m256i, to: *mut u8) {
+    // SAFETY: writes a vector, which is writable and aligned (caller).
+    unsafe {
+        asm!("vmovntdq [{}], {}", in(reg) to, in(ymm_reg) vector, options(nostack, preserves_flags));
     }
 }
 

@@ -31,7 +31,6 @@ const KERNELS: &[Kernel] = &[
     Kernel::Shuffle,
 ];
 
-/// Bytes without a pattern, one of three sets.
 fn noise(seed: u64) -> &'static [u8] {
     static NOISE: [OnceLock<Vec<u8>>; 3] = [const { OnceLock::new() }; 3];
     NOISE[seed as usize].get_or_init(|| {
@@ -46,7 +45,6 @@ fn noise(seed: u64) -> &'static [u8] {
 #[derive(Clone, Copy, Debug)]
 enum Way {
     With(Isa),
-    /// As a row, which it must be.
     Row,
 }
 
@@ -104,7 +102,6 @@ impl Transfer {
         self.blocks().fold((0, 0), |(a, b), (to, from)| (a.max(to + self.block), b.max(from + self.block)))
     }
 
-    /// Runs all kernels on memories of their own.
     fn check(self, to: &mut Fenced, from: &mut Fenced) -> Result<(), TestCaseError> {
         let (to_hull, from_hull) = self.hulls();
         prop_assume!(to_hull <= ROOM && from_hull <= ROOM);
@@ -197,7 +194,6 @@ fn transfer(row: impl Strategy<Value = (usize, usize, usize, usize)>) -> impl St
         .prop_flat_map(|row| prop_oneof![Just(row), second(row)])
 }
 
-/// Blocks of any length with any gaps.
 fn any_row() -> impl Strategy<Value = (usize, usize, usize, usize)> {
     let block = prop_oneof![0..70usize, 1..300usize, 300..3000usize];
     let gap = || prop_oneof![Just(0usize), 0..100usize, 0..1000usize];

@@ -6,8 +6,7 @@
 
 use core::cell::UnsafeCell;
 
-use super::block::Block;
-use super::plain_rows::{self, Plain, Sweep};
+use super::plain_rows::{self, Block, Plain, Sweep};
 use super::{Isa, Level};
 
 const LINE: usize = 64;
