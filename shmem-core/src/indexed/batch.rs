@@ -122,7 +122,6 @@ fn change<K: Verb<V>, V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
 
 macro_rules! updates {
     ($($(#[$doc:meta])* $name:ident [$bound:ident] = $update:ident;)*) => {
-        /// The operations of a batch.
         #[derive(Clone, Copy, Debug)]
         enum Update {
             $($update,)*

@@ -7,6 +7,7 @@ use super::verb::{OneOrEach, Verb};
 use crate::endpoint::Endpoint;
 use crate::object::AmoValue;
 use crate::pe::Pe;
+use crate::planted_fault::mutant;
 use crate::symmetric_data::PlainData;
 use crate::transport::atomic::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
@@ -136,9 +137,12 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         values: impl OneOrEach<V>,
         expected: impl OneOrEach<V>,
     ) -> Result<(), Wrong> {
-        let count = self.indices.len();
-        // Rings after a wrong index, too, because earlier words were changed.
-        let bells = Bells { list: self, are_silent: K::OP == EachOp::Fetch };
+        let (count, is_silent) = (self.indices.len(), K::OP == EachOp::Fetch);
+        let ring = |k: usize| {
+            if k % RING == RING - 1 && !is_silent {
+                self.ring();
+            }
+        };
         let changed = |k: usize, word: *mut u8| {
             let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
             // SAFETY: an element of the object (`address`), which is an aligned word of `V` (caller).
@@ -149,43 +153,29 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             EachOp::Fetch => shm::expect_read(word),
             _ => shm::expect_write(word),
         };
-        match before {
+        let done = match before {
             None => led(!P::IS_ONE, count, address, expect, |k, word| {
                 _ = changed(k, word);
-                bells.behind(k);
+                ring(k);
             }),
             Some(before) => led(!P::IS_ONE, count, address, expect, |k, word| {
                 let found = V::from_bits64(changed(k, word));
                 // SAFETY: `k` is below the length of the list (caller).
                 unsafe { before.wrapping_add(k).write(found) };
-                bells.behind(k);
+                ring(k);
             }),
-        }
-    }
-}
-
-/// When dropped, rings the bells of the PEs whose words a list changes.
-struct Bells<'l, 'e, 'i, P: Spread, X: ListIndex> {
-    list: &'l Near<'e, 'i, P, X>,
-    are_silent: bool,
-}
-
-impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
-    /// Rings after every [`RING`] words. Called after word `k` of the list.
-    #[inline(always)]
-    fn behind(&self, k: usize) {
-        if k % RING == RING - 1 {
+        };
+        // After a wrong index, too, because earlier words were changed.
+        if !is_silent && !mutant("list-without-bell") {
             self.ring();
         }
+        done
     }
 
     /// Rings the bells of all PEs whose words the list changes.
     #[inline(never)]
     fn ring(&self) {
-        let Near { endpoint, place, indices } = self.list;
-        if self.are_silent {
-            return;
-        }
+        let Self { endpoint, place, indices } = self;
         let ring = |slot: Option<usize>| {
             let Some(slot) = slot else { return };
             // SAFETY: the start of the slot of a PE on this node.
@@ -199,13 +189,5 @@ impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
                 .for_each(|index| ring(pes[locate(index).0].slot()));
         }
         pes.iter().for_each(|pe| ring(pe.slot()));
-    }
-}
-
-impl<P: Spread, X: ListIndex> Drop for Bells<'_, '_, '_, P, X> {
-    fn drop(&mut self) {
-        if !crate::planted_fault::mutant("list-without-bell") {
-            self.ring();
-        }
     }
 }

@@ -92,7 +92,6 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     if size == 0 {
         return (0..indices.len()).try_for_each(|k| check(place, indices, k).map(drop));
     }
-    let is_sorted = place.pes().len() * groups == 1;
     let round = round(deed, size);
     let begin = |number: usize| number * round;
     // Completes all transfers when dropped, after everything else.
@@ -102,14 +101,12 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
             let list = &indices[begin(number)..indices.len().min(begin(number) + round)];
             let deed = deed.part(begin(number), list.len(), size);
             let told = |wrong: Wrong| Wrong { position: begin(number) + wrong.position, ..wrong };
-            if is_sorted {
-                // SAFETY: the caller's promise, for a part of the list.
-                return unsafe { straight(endpoint, place, list, deed, until, buffers) }.map_err(told);
-            }
             let is_only = list.len() == indices.len();
             // SAFETY: the caller's promise, for a part of the list; `answers` completes later transfers.
-            unsafe { sorted(endpoint, place, list, deed, until, groups, is_only, &mut answers, buffers) }
-                .map_err(told)
+            unsafe {
+                carry_out_round(endpoint, place, list, deed, until, groups, is_only, &mut answers, buffers)
+            }
+            .map_err(told)
         })
     })
 }
@@ -147,36 +144,13 @@ fn group<'g, P: Spread>(
     Group { pe: place.pes()[rank], segment, offset, length, size, indices, positions }
 }
 
-/// Carries out a round of one group, without sorting.
-///
-/// # Safety
-///
-/// As [`carry_out`].
-unsafe fn straight<P: Spread, X: ListIndex>(
-    endpoint: &Endpoint,
-    place: P,
-    list: &[X],
-    deed: Deed<'_>,
-    until: Until,
-    buffers: &mut Buffers,
-) -> Result<(), Wrong> {
-    let indices = &mut buffers.indices;
-    indices.clear();
-    for k in 0..list.len() {
-        indices.push(check(place, list, k)?.1 as u32);
-    }
-    // SAFETY: every index was checked, and is an element of the only PE; the rest is the caller's promise.
-    unsafe { group(&place, 0, 0, indices, None).carry_out(endpoint, deed, until) };
-    Ok(())
-}
-
-/// Carries out a round of several groups. `is_only` says whether it is the only round.
+/// Carries out a round. `is_only` says whether it is the only round.
 ///
 /// # Safety
 ///
 /// As [`carry_out`], but data may still arrive after the return, until `answers` is dropped.
 #[expect(clippy::too_many_arguments, reason = "those of the whole list, and those of the round")]
-unsafe fn sorted<'e, P: Spread, X: ListIndex>(
+unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,
     place: P,
     list: &[X],
@@ -191,15 +165,22 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
     let number_of = |(rank, element): (usize, usize)| rank * groups + element / GROUP;
     counts.clear();
     counts.resize(place.pes().len() * groups, 0);
+    indices.clear();
     for k in 0..list.len() {
-        counts[number_of(check(place, list, k)?)] += 1;
+        let found = check(place, list, k)?;
+        counts[number_of(found)] += 1;
+        indices.push((found.1 % GROUP) as u32);
+    }
+    if counts.len() == 1 {
+        // SAFETY: every index was checked, and is an element of the only PE; the rest is the caller's promise.
+        unsafe { group(&place, 0, 0, indices, None).carry_out(endpoint, deed, until) };
+        return Ok(());
     }
     let (mut next, mut far) = (0, 0);
     for (number, count) in counts.iter_mut().enumerate() {
         far += usize::from(*count > 0 && place.pes()[number / groups].on_node().is_none());
         next += core::mem::replace(count, next);
     }
-    indices.resize(list.len(), 0);
     positions.resize(list.len(), 0);
     for k in 0..list.len() {
         let found = check(place, list, k)?;

@@ -1,4 +1,5 @@
-//! The loops of lists over memory of this process: on the node, and at the target of a message.
+//! The loops of lists over memory of this process: on the node, and at the target of a message. A list that has arrived in a message is
+//! [checked](Target::listed) once, so that its loop needs no comparison for each element.
 //!
 //! Elements of a list are scattered, so each probably misses the cache. A core waits for several loads at a time, but on many processors
 //! for one locked instruction at a time. So lines are prefetched some elements [ahead](led). The accesses are those of single operations
@@ -7,6 +8,7 @@
 use super::{Change, Deed, Operand, position};
 use crate::planted_fault::mutant;
 use crate::transport::atomic::apply;
+use crate::transport::target::Target;
 use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 
 /// Prefetch distance in elements: more than the number of lines that a core can wait for.
@@ -201,6 +203,74 @@ impl Near<'_> {
         if change.op != EachOp::Fetch && !mutant("list-without-bell") {
             ring();
         }
+    }
+}
+
+/// Listed elements that are all in the memory of a target.
+#[derive(Clone, Copy)]
+pub(crate) struct Listed<'a> {
+    target: Target,
+    near: Near<'a>,
+}
+
+/// The error that a listed element is not in the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Beyond {
+    /// Bytes from the start of element 0 to the end of the listed element with the largest index; `None` if they overflow.
+    pub(crate) bytes: Option<usize>,
+}
+
+impl Target {
+    /// Finds listed elements of `size` bytes; element 0 is at `offset`. Fails if an element is not in the memory.
+    pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
+        let largest = indices.iter().max().map(|largest| *largest as usize);
+        let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));
+        let first = bytes.and_then(|bytes| self.address(offset, bytes)).ok_or(Beyond { bytes })?;
+        Ok(Listed { target: self, near: Near { first, size, indices } })
+    }
+}
+
+impl Listed<'_> {
+    /// Reads the elements to consecutive places of `into`. Panics if the lengths differ.
+    pub(crate) fn pick(self, into: &mut [u8]) {
+        self.must_have(into.len());
+        // SAFETY: all elements are in the target's memory (`listed`), and `into` is as long as they are (`must_have`).
+        unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
+    }
+
+    /// Writes the elements from consecutive bytes. The last of several values for one element is kept. Panics if the lengths
+    /// differ.
+    pub(crate) fn place(self, data: &[u8]) {
+        self.must_have(data.len());
+        // SAFETY: all elements are in the target's memory (`listed`), and `data` is as long as they are (`must_have`).
+        unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
+    }
+
+    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if given. Panics if words are
+    /// not aligned or have another width, operands are missing, or `before` has another length or is not aligned.
+    pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
+        let Near { first, size, indices } = self.near;
+        let width = change.width.bytes();
+        assert!(size == width && first.addr().is_multiple_of(width), "words of {size} bytes at {first:p}");
+        assert!(change.is_for(indices.len()), "{} words have fewer operands", indices.len());
+        let before = before.map(|before| {
+            self.must_have(before.len());
+            before.as_mut_ptr()
+        });
+        let is_aligned = before.is_none_or(|before| before.addr().is_multiple_of(width));
+        assert!(is_aligned, "words are written to {before:?}");
+        // SAFETY: aligned words of that width (asserted), all of which are in the target's memory (`listed`); `before` is as long
+        // as they are (`must_have`), and aligned; words are changed through here, `Target::update` or `shm::atomic` only.
+        unsafe { self.near.carry_out(Deed::Change(change, before), None, || self.target.ring()) };
+    }
+
+    fn must_have(&self, bytes: usize) {
+        let Near { size, indices, .. } = self.near;
+        assert!(
+            indices.len().checked_mul(size) == Some(bytes),
+            "{} elements of {size} bytes in {bytes}",
+            indices.len()
+        );
     }
 }
 

@@ -5,10 +5,9 @@
 
 mod change;
 pub(crate) mod kernel;
-mod listed;
 
 pub use change::{Change, Operand};
-pub(crate) use listed::{Beyond, Listed};
+pub(crate) use kernel::{Beyond, Listed};
 
 use super::Remote;
 
