@@ -17,7 +17,6 @@ use crate::transport::shm;
 /// The calling PE's own copy of a symmetric object or of a part of it.
 pub struct Here<'a, T: Contents + ?Sized> {
     place: On<'a, T>,
-    /// Address of the place.
     start: *mut T::Item,
     token: &'a Endpoint,
 }
@@ -41,7 +40,6 @@ impl<T: Contents + ?Sized> SymBox<T> {
 }
 
 impl<'a, T: Contents + ?Sized> Here<'a, T> {
-    /// A place on the calling PE.
     #[inline(always)]
     pub(crate) fn of(place: On<'a, T>, token: &'a Endpoint) -> Self {
         Self { place, start: token.mine(place.offset()).cast(), token }
@@ -84,19 +82,6 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         T::from_raw(self.start, self.len())
     }
 
-    /// The contents as a reference, without a phase.
-    ///
-    /// # Safety
-    ///
-    /// No PE, this one included, may write these bytes during `'a`.
-    #[inline(always)]
-    pub unsafe fn as_ref(self) -> &'a T {
-        // SAFETY: the pointer is to the live object of the handle, whose segment is mapped for as long as an endpoint exists; nobody
-        // writes the object (caller).
-        unsafe { &*self.as_ptr() }
-    }
-
-    /// Bytes from the start of the PE's slot.
     pub(crate) fn offset(self) -> usize {
         self.place.offset()
     }
