@@ -37,26 +37,25 @@ pub enum SectionError {
 /// several versions or copies of this crate.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
-    // SAFETY: the linker's bounds of a section of records.
-    let word = unsafe { words(start.cast()) };
-    let found = static_records(stop.addr() - start.addr(), &word)?;
+    // SAFETY: the linker's bounds of one section.
+    let section = unsafe { section(start, stop) };
     let record = |at| {
-        if word(at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
+        if word(section, at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
             return Err(SectionError::Copy);
         }
         // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this `Library`, so the record
         // is a `Descriptor`. It is wholly in the section (`records`), and never written or unmapped later.
         Ok(unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() })
     };
-    found.into_iter().map(record).collect()
+    static_records(section)?.into_iter().map(record).collect()
 }
 
 /// Returns the declarations of all partitions of the running program, in no particular order. Fails if the program was linked from several
 /// versions of this crate.
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
-    // SAFETY: the linker's bounds of a section of records.
-    let found = partition_records(stop.addr() - start.addr(), unsafe { words(start.cast()) })?;
+    // SAFETY: the linker's bounds of one section.
+    let found = partition_records(unsafe { section(start, stop) })?;
     let record = |at| {
         // SAFETY: the record is wholly in the section and never written; every bit pattern is valid for a declaration (numbers and
         // texts, which check their UTF-8 when shown).
@@ -65,15 +64,14 @@ pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     Ok(found.into_iter().map(record).collect())
 }
 
-/// A function that reads a word of a section of the running program, at an offset that is a multiple of 8.
+/// A section of the running program.
 ///
 /// # Safety
 ///
-/// `start` must be the linker's start of a section that is aligned for its records. The function must not be called for a word behind the
-/// end of the section.
-unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
-    // SAFETY: `at + 8` bytes are within the section (caller), which is never written after relocation.
-    move |at| unsafe { start.wrapping_byte_add(at).read() }
+/// `start` and `stop` must be the linker's bounds of a section of records.
+unsafe fn section(start: *const [u64; 0], stop: *const [u64; 0]) -> &'static [u8] {
+    // SAFETY: the bytes of a section (caller), which is mapped as long as the program runs, and never written after relocation.
+    unsafe { core::slice::from_raw_parts(start.cast(), stop.addr() - start.addr()) }
 }
 
 /// Returns the statics that a section `shmem_sym` of a file describes, in the order of the file. Fails on a record that is cut or of
@@ -84,7 +82,7 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
         // SAFETY: enough bytes; any bits are valid (numbers and texts, which check their UTF-8 when shown).
         unsafe { bytes.as_ptr().cast::<StaticEntry>().read_unaligned() }
     };
-    Ok(static_records(section.len(), word_in(section))?.into_iter().map(entry).collect())
+    Ok(static_records(section)?.into_iter().map(entry).collect())
 }
 
 /// Returns the partitions that a section `shmem_par` of a file declares, in the order of the file. Fails on a record that is cut or of
@@ -95,32 +93,39 @@ pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
         // SAFETY: enough bytes; any bits are valid (numbers and texts, which check their UTF-8 when shown).
         unsafe { bytes.as_ptr().cast::<Declaration>().read_unaligned() }
     };
-    Ok(partition_records(section.len(), word_in(section))?.into_iter().map(declaration).collect())
+    Ok(partition_records(section)?.into_iter().map(declaration).collect())
 }
 
-/// Returns the offsets of the records in a section of `bytes` bytes. `word` reads 8 bytes at an offset.
+fn static_records(section: &[u8]) -> Result<Vec<usize>, SectionError> {
+    records(STATICS, Descriptor::MAGIC, size_of::<Descriptor>(), section)
+}
+
+fn partition_records(section: &[u8]) -> Result<Vec<usize>, SectionError> {
+    records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), section)
+}
+
+/// Returns the offsets of the records of `record` bytes in the section `name`.
 fn records(
-    section: &'static str,
+    name: &'static str,
     magic: u64,
     record: usize,
-    bytes: usize,
-    word: impl Fn(usize) -> u64,
+    section: &[u8],
 ) -> Result<Vec<usize>, SectionError> {
     /// The version: a magic word's last two characters.
     const VERSION: u64 = u64::from_le_bytes([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
     let mut found = Vec::new();
     let mut at = 0;
-    while at + 8 <= bytes {
-        let here = word(at);
+    while at + 8 <= section.len() {
+        let here = word(section, at);
         if here == magic {
-            if bytes - at < record {
-                return Err(SectionError::Cut { section, at });
+            if section.len() - at < record {
+                return Err(SectionError::Cut { section: name, at });
             }
             found.push(at);
             at += record;
         } else if here & !VERSION == magic & !VERSION {
             let text = |word: u64| Text::from_bytes(word.to_le_bytes());
-            return Err(SectionError::Version { section, found: text(here), expected: text(magic) });
+            return Err(SectionError::Version { section: name, found: text(here), expected: text(magic) });
         } else {
             at += 8;
         }
@@ -128,12 +133,8 @@ fn records(
     Ok(found)
 }
 
-fn static_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
-    records(STATICS, Descriptor::MAGIC, size_of::<Descriptor>(), bytes, word)
-}
-
-fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
-    records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
+fn word(section: &[u8], at: usize) -> u64 {
+    bytemuck::pod_read_unaligned(&section[at..at + 8])
 }
 
 // Empty, but necessary: in a program without records the linker would not define the start and stop symbols of a section.
@@ -156,10 +157,6 @@ mod bounds {
         pub(super) static __start_shmem_par: [u64; 0];
         pub(super) static __stop_shmem_par: [u64; 0];
     }
-}
-
-fn word_in(section: &[u8]) -> impl Fn(usize) -> u64 {
-    |at| bytemuck::pod_read_unaligned(&section[at..at + 8])
 }
 
 #[cfg(test)]

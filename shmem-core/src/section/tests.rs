@@ -1,8 +1,10 @@
+//! Records of this test, in the running program and as bytes. (Those of a file: `info` of shmrun.)
+
 use shmem_grammar::{Kind, Policy, Traits};
 
 use super::*;
 use crate::object::Symmetric;
-use crate::partition::{BUILT_IN, Partition, fast};
+use crate::partition::{Partition, fast};
 
 const TRAITS: Traits = Traits {
     size: Some(256 << 20),
@@ -39,18 +41,6 @@ fn the_running_program_knows_its_records() {
     assert_eq!((grid.entry.name.as_str(), grid.entry.size, grid.entry.line), ("GRID", 800, 12));
     let declared = declarations().unwrap();
     assert_eq!(declared, [&BULK]);
-}
-
-#[test]
-fn a_record_in_a_file_reads_as_the_record_in_memory() {
-    let bytes = image(&GRID_RECORD);
-    let [entry] = statics_in(&bytes).unwrap()[..] else { panic!("one record") };
-    assert_eq!(entry, GRID_RECORD.entry);
-    assert_eq!(entry.partition, fast::DECLARATION);
-    assert_eq!((entry.file.as_str(), entry.pgsize), ("grid.rs", 4096));
-    for declaration in BUILT_IN.iter().chain([&BULK]) {
-        assert_eq!(partitions_in(&image(declaration)).unwrap(), [*declaration]);
-    }
 }
 
 #[test]
