@@ -183,7 +183,6 @@ fn what_does_not_fit_is_an_error(world: &mut World) {
     assert_eq!(killed(), before);
 }
 
-/// A partition's kind decides from which nodes memory comes.
 #[shmem::test(pes = 1)]
 fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {
     let Some(_) = nodes() else { return };

@@ -106,7 +106,6 @@ fn what_examples_of_the_core_import_is_here() {
     assert_eq!(unresolved(&paths, &library()), [""; 0]);
 }
 
-/// Calls `look` with each line of the sources in these directories.
 fn sources(directories: &[&str], mut look: impl FnMut(&Path, &str)) {
     let mut directories: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
     while let Some(directory) = directories.pop() {
@@ -122,7 +121,6 @@ fn sources(directories: &[&str], mut look: impl FnMut(&Path, &str)) {
     }
 }
 
-/// The paths that do not exist, in order.
 fn unresolved(paths: &[String], library: &Library) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("paths.rs");
@@ -210,7 +208,6 @@ fn every_routine_that_the_documentation_and_the_table_of_operations_cite_exists(
 
 #[derive(Debug)]
 struct Row {
-    /// Its line in the page.
     line: usize,
     names: Vec<String>,
     /// Paths in this library.

@@ -1,4 +1,4 @@
-//! The builder of arrays.
+//! The builder of arrays: what is asked, the choice of the storage, and the checks that all PEs ask the same.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -31,6 +31,7 @@ pub struct ArrayBuilder<'w, L: ThreadLevel, const D: usize, S: Storage = Chosen>
     partition: Home,
 }
 
+/// The partition that the array is made in.
 #[derive(Clone, Copy)]
 enum Home {
     Named(Declaration),
@@ -234,7 +235,7 @@ impl std::fmt::Display for Home {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Returns this PE's nodes, and the node count that arrays are laid out on, the same on all PEs.
+    /// Returns the nodes of this PE, and the number of nodes for which arrays are laid out, the same on all PEs.
     fn homes(&self, agreed: &Agreed<'_>) -> Homes {
         let job = self.job();
         let own = job.site.topology().homes();
@@ -247,7 +248,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Ends the job when dropped: by a panic of the program while it writes first elements.
+/// Ends the job when dropped, which happens if the program panics while it writes first elements.
 struct Writing<'w, L: ThreadLevel> {
     world: &'w World<L>,
     location: &'static Location<'static>,
@@ -263,21 +264,14 @@ impl<L: ThreadLevel> Drop for Writing<'_, L> {
     }
 }
 
-impl<L: ThreadLevel, const D: usize, S: Storage> std::fmt::Debug for ArrayBuilder<'_, L, D, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ArrayBuilder({:?} in {})", self.shape, self.partition)
-    }
-}
-
-/// Whether an array has less than a page for each chunk.
 fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
     bytes < chunks.saturating_mul(page)
 }
 
 /// The default storage of `bytes` bytes in `chunks` chunks, where the heap has `room` contiguous bytes.
 ///
-/// An array is in the heap if there is room: making and freeing a segment costs ten to twenty times as much. An array of less
-/// than a page for each chunk cannot be placed by pages. An array on huge pages is in pools: such pages cannot be split.
+/// An array is in the heap if there is room, because making and freeing a segment costs ten to twenty times as much. An array of less than
+/// a page for each chunk cannot be placed by pages. An array on huge pages is in pools, because such pages cannot be split.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
     // Alignment, slide and rounding each take less than a page.
     let whole = bytes.saturating_add(3 * page);

@@ -1,4 +1,4 @@
-//! Steps of making an array that all storages share.
+//! Steps of making an array that all storages have in common.
 
 use std::panic::Location;
 
@@ -15,7 +15,6 @@ use crate::segments;
 /// Writes first elements to new parts of this PE's slot; the flag: whether the parts are zero.
 pub(super) type Fill<'a> = &'a dyn Fn(&[ArrayRange], bool);
 
-/// The arguments of making an array.
 pub(super) struct Maker<'a, const D: usize> {
     pub(super) job: &'a Job,
     pub(super) agreed: &'a Agreed<'a>,
@@ -25,26 +24,28 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) align: usize,
     pub(super) homes: &'a Homes,
     pub(super) spec: &'a PartitionSpec,
-    /// The partition's segment, and this PE's grant of it.
+    /// The segment of the partition, and what this PE was granted there.
     pub(super) segment: u32,
     pub(super) grant: &'a Grant,
     /// Bytes of the largest pages of the partition on any PE.
     pub(super) page: u64,
     /// Whether any PE has huge pages in the partition.
     pub(super) huge: bool,
-    /// Whether the array has less than a page per chunk, and no named storage.
+    /// Whether the array has less than a page per chunk, and the program names no storage.
     pub(super) too_small: bool,
-    /// The array's name in messages, and the call that makes it.
+    /// Name of the array in messages, and the call that makes it.
     pub(super) what: String,
     pub(super) location: &'static Location<'static>,
-    /// Memory node of each chunk on this PE; empty: any.
+    /// Memory node of each chunk on this PE; empty for any node.
     pub(super) nodes: Vec<u32>,
-    /// [`Spread::Bound`] or [`Spread::Preferred`].
+    /// How strictly pages are placed: [`Spread::Bound`] or [`Spread::Preferred`].
     pub(super) spread: Spread,
+    /// The kind of memory, if the partition asks for one.
     pub(super) kind: Option<Kind>,
     pub(super) fill: Fill<'a>,
 }
 
+/// The memory of a new array, by its allocations.
 pub(super) struct Memory {
     pub(super) kind: StorageKind,
     pub(super) parts: Vec<ArrayRange>,
@@ -56,7 +57,7 @@ impl<const D: usize> Maker<'_, D> {
     ///
     /// # Errors
     ///
-    /// The same on every PE; memory is freed.
+    /// The same error on every PE. Nothing stays allocated then.
     #[track_caller]
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
@@ -74,7 +75,7 @@ impl<const D: usize> Maker<'_, D> {
         self.chunking.len() * self.element
     }
 
-    /// Whether chunks of one range are on different nodes, on any PE.
+    /// Whether the chunks of one range are on different nodes on any PE.
     pub(super) fn split(&self) -> bool {
         self.homes.most > 1 && self.chunking.chunks() > 1
     }
@@ -96,13 +97,11 @@ impl<const D: usize> Maker<'_, D> {
         ErrorKind::Refused(format!("{}: {reason}", self.what)).into()
     }
 
-    /// The placement of memory of a kind on one node, or on any.
     pub(super) fn placement(&self, node: Option<u32>, kind: Option<Kind>) -> Placement {
         let on = |node| Placement { kind, nodes: vec![node], spread: self.spread, downgrade: None };
         node.map_or_else(Placement::system, on)
     }
 
-    /// The request for memory on one node, or on any.
     pub(super) fn request(&self, bytes: usize, node: Option<u32>) -> Request {
         let traits = Traits { size: None, ..self.spec.traits };
         let (placement, populate) = (self.placement(node, self.grant.kind), traits.pgsize.is_some());
@@ -117,8 +116,8 @@ impl<const D: usize> Maker<'_, D> {
         Request { what, bytes, traits, placement, populate: false }
     }
 
-    /// Checks on all PEs that bound memory fits its nodes, before it is taken: a page too many kills the process.
-    /// `demands` returns the missing memory.
+    /// Checks on all PEs that bound memory fits its nodes, before pages are allocated, because a page too many kills the process. `demands`
+    /// returns the memory that is not allocated yet.
     pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
         if self.spread != Spread::Bound {
             return Ok(());
@@ -130,7 +129,7 @@ impl<const D: usize> Maker<'_, D> {
         self.agreed.settle(fits).map(drop)
     }
 
-    /// Frees this PE's part of an array that was not made.
+    /// Frees what this PE has allocated for an array that was not made.
     pub(super) fn undo(&self, ids: &[u64]) {
         let freed: Result<Vec<Allocation>, _> =
             ids.iter().map(|id| self.job.memory.ledger.lock().free(*id)).collect();
@@ -149,8 +148,8 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     }
 }
 
-/// Whether pages of a partition are not placed by chunk: the system places them, or the partition is a file, in which a
-/// discarded page leaves a hole.
+/// Whether pages of a partition are not placed by chunk, because the system places them, or the partition is a file, in which a discarded
+/// page leaves a hole.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);
@@ -160,9 +159,9 @@ pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
 /// The nodes of the chunks on the calling PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Homes {
-    /// The nodes of this PE's CPUs; empty: not known.
+    /// The nodes of this PE's CPUs; empty if not known.
     own: Vec<u32>,
-    /// Largest node count of any PE, on which arrays are laid out: the same on every PE.
+    /// The largest number of nodes of any PE, for which arrays are laid out.
     pub(super) most: usize,
 }
 
@@ -171,12 +170,12 @@ impl Homes {
         Self { own, most: most.max(1) }
     }
 
-    /// Class of a chunk, below `most`, the same on every PE.
+    /// The class of a chunk, below `most`, the same on every PE.
     pub(super) fn class(&self, chunk: usize) -> usize {
         chunk % self.most
     }
 
-    /// This PE's node of a class of chunks; with fewer nodes, several classes are on one node.
+    /// This PE's node for a class of chunks. If the PE has fewer nodes than classes, several classes are on one node.
     pub(super) fn of_class(&self, class: usize) -> Option<u32> {
         self.own.get(class % self.own.len().max(1)).copied()
     }

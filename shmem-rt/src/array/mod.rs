@@ -10,11 +10,10 @@
 //! parallel, threads                  loops on the chunks' nodes
 //! ```
 //!
-//! Making is collective, as allocation: PEs agree on the arguments, take the same steps, and agree whether a PE has
-//! failed. An array is one allocation of the ledger for each of its ranges: it is dropped and reclaimed as any object.
-//! `segments` undoes the rest.
+//! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether a PE has failed. An
+//! array is one allocation of the ledger for each of its ranges, so it is dropped and reclaimed as any object. `segments` undoes the rest.
 //!
-//! With one node that has memory, nothing is placed. The order is always: map, bind, touch, register, announce.
+//! With one node that has memory, nothing is placed. The order of steps is always: map, bind, touch, register, announce.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 

@@ -1,8 +1,8 @@
 //! Storage `multi`: one range for each chunk, from a pool on the chunk's node.
 //!
-//! Pools are dynamic segments, each bound to one node. A pool is made when the first chunk needs it, and stays, placed
-//! and registered for all arrays. Its heap is one of the ledger's, so chunks are allocated as other objects are. Pages
-//! are made with the first chunk on them.
+//! Pools are dynamic segments, each bound to one node. A pool is made when the first chunk needs it, and stays, placed and registered for all
+//! arrays. The ledger has a heap for each pool, so chunks are allocated as other objects are. A page is populated with the first chunk on
+//! it.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 
@@ -38,7 +38,7 @@ impl<const D: usize> Maker<'_, D> {
         Ok(Memory { kind: StorageKind::Multi, parts, ids })
     }
 
-    /// Allocates blocks for the chunks, and writes elements.
+    /// Allocates blocks for the chunks, and writes the first elements.
     fn fill_blocks(&self, blocks: &mut Vec<Allocation>) -> Result<Vec<ArrayRange>> {
         let mut bare = Vec::new();
         for chunk in 0..self.chunking.chunks() {
@@ -80,7 +80,7 @@ impl<const D: usize> Maker<'_, D> {
         self.verify(pages.start, &[(0..pages.len(), chunk)])
     }
 
-    /// Takes a block from the pools of a class of chunks, or from a new pool; the flag says whether its pages exist.
+    /// Takes a block from the pools of a class of chunks, or from a new pool. Returns whether the pages of the block exist, too.
     fn take_from_pool(&self, class: usize, bytes: usize, align: usize) -> Result<(Allocation, bool)> {
         let traits = Traits { size: None, ..self.spec.traits };
         let fitting: Vec<_> = {
@@ -107,7 +107,7 @@ impl<const D: usize> Maker<'_, D> {
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
         let name = Text::head(&format!("pool {class}"));
-        // The pages of the chunk must exist; the rest of the pool is address space.
+        // Asks for the pages of the chunk only; the rest of the pool is address space.
         let first = Request { bytes: needed, populate: true, ..request.clone() };
         let wanted = Wanted { taken: vec![first], ..Wanted::new(request, self.spec.id, name) };
         let mut populated = false;
@@ -126,7 +126,7 @@ impl<const D: usize> Maker<'_, D> {
         Ok((made.index, populated))
     }
 
-    /// Drops all pools but the first `keep`, on every PE: those made for an array that failed.
+    /// Drops all pools but the first `keep`, on every PE: those that were made for an array that failed.
     fn drop_pools(&self, keep: usize) {
         let dropped = self.job.memory.later.lock().pools.split_off(keep);
         for Pool { segment, .. } in dropped {
@@ -137,7 +137,6 @@ impl<const D: usize> Maker<'_, D> {
         }
     }
 
-    /// The memory node of a class on this PE.
     fn node_of_class(&self, class: usize) -> Option<u32> {
         (0..self.chunking.chunks())
             .find(|chunk| self.homes.class(*chunk) == class)

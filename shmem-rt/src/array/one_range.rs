@@ -3,8 +3,8 @@
 //! In the heap, the array has whole pages, placed by chunk. When it is freed, new pages take their place, on the nodes of the
 //! partition. The heap is registered already.
 //!
-//! A segment is placed by chunk or by blocks in turn. Its pages are bound to nodes before they exist, and exist before
-//! the segment is registered. Freeing the array removes the segment on every PE.
+//! The pages of a segment are placed by chunk, or block by block on the nodes in turn. They are bound to nodes before they exist, and exist
+//! before the segment is registered. Freeing the array removes the segment on every PE.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata", "Single-ddata with Separate Arrays" and "Single-ddata with
 //! Cyclic Localization".
@@ -40,7 +40,7 @@ impl<const D: usize> Maker<'_, D> {
         self.agree_on_room(|| self.missing([(block.offset, bound.clone())]))
             .inspect_err(|_| self.undo(&[block.id]))?;
         let made = if by_pages && !self.nodes.is_empty() {
-            // The placement after the block is freed.
+            // How the pages are placed when the block has been freed.
             let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let Placement { nodes, spread, .. } = placement;
@@ -81,7 +81,7 @@ impl<const D: usize> Maker<'_, D> {
             }
             kind => kind,
         };
-        // Computed only if there is enough memory: the ranges may be very many.
+        // Computed only if there is enough memory, because the ranges may be very many.
         let bound = || match in_turn {
             Some(block) => cyclic(bytes, block, chunks, page),
             None => by_chunk(chunking, element, slide, page),
@@ -92,7 +92,7 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
-        // `make` checks a request that populates.
+        // If the request populates, `make` checks whether there is enough memory.
         let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
@@ -103,12 +103,12 @@ impl<const D: usize> Maker<'_, D> {
             |segment, offset: usize| ArrayRange { segment, offset: offset + slide, elements: chunking.len() };
         let made = segments::make(job, self.agreed, wanted, |offset, grant| {
             self.compare(grant);
-            // Huge pages exist already, on the only node.
+            // Huge pages are not placed: they exist already, on the only node.
             if grant.pages == Pages::Base {
                 // SAFETY: the segment is being made, nobody knows of it.
                 unsafe { self.place(offset, &bound()) }?;
             }
-            // Writing ignores the segment's number.
+            // The number of the segment is not known yet, and does not matter for writing.
             (self.fill)(&[part(0, offset)], true);
             Ok(Vec::new())
         })?;

@@ -1,7 +1,7 @@
 //! Parallel loops over arrays, on the nodes of their chunks. With feature `rayon`.
 //!
-//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They cut the array into chunks,
-//! each for the threads of its node; these threads halve the chunk's runs.
+//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They cut the array into chunks, each for the threads of
+//! its node, which halve the runs of the chunk.
 
 use rayon::iter::plumbing::{Reducer, UnindexedConsumer};
 use rayon::iter::{IndexedParallelIterator, Once, ParallelIterator, Zip, once};
@@ -19,7 +19,7 @@ use super::threads::NodePools;
 pub struct Chunkwise<'p, P, const D: usize> {
     pools: &'p NodePools,
     chunking: Chunking<D>,
-    /// The node of each chunk, and the items of each of its runs.
+    /// For each chunk its node, and the items of each of its runs.
     chunks: Vec<(Option<u32>, Vec<P>)>,
 }
 
@@ -40,8 +40,8 @@ impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<
     }
 }
 
-/// Halves a consumer until there are `count`, in order, with the reducers between them. (Cut from one end, some
-/// consumers run out of position numbers.)
+/// Halves a consumer until there are `count`, in order, with the reducers between them. (If consumers are split off one end instead, some
+/// run out of position numbers.)
 fn share<I, C: UnindexedConsumer<I>>(
     consumer: C,
     count: usize,
@@ -187,7 +187,7 @@ pub trait ParArrayMut<T, const D: usize>: ParArray<T, D> {
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D>;
 }
 
-/// Elements of a run of a chunk.
+/// Number of elements of a run of a chunk.
 fn run_of<const D: usize>(chunking: &Chunking<D>, chunk: usize) -> usize {
     chunking.elements(chunk) / chunking.outer()
 }
@@ -199,7 +199,7 @@ macro_rules! arrays {
                 let chunking = *self.chunking();
                 let chunks = self.chunks().map(|chunk| {
                     let run = run_of(&chunking, chunk.number());
-                    // `runs` joins adjacent runs.
+                    // Cut again, because `runs` joins adjacent runs.
                     let runs = chunk.runs().flat_map(|runs| runs.chunks_exact(run));
                     (chunk.node(), runs.map(|run| run.par_iter()).collect())
                 });

@@ -1,4 +1,4 @@
-//! Placing an array's pages on the nodes of its chunks, and the share that is there.
+//! Places the pages of an array on the nodes of its chunks, and measures which share of the elements is there.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<const D: usize> Maker<'_, D> {
-    /// Memory of each node that bound pages of chunks need.
+    /// Requests for the memory that pages of chunks need on each node, if they are bound.
     pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
         if self.spread != Spread::Bound {
             return Vec::new();
@@ -42,7 +42,6 @@ impl<const D: usize> Maker<'_, D> {
         Ok(self.demands(missing))
     }
 
-    /// Requests for each node, by bytes of chunks.
     fn demands(&self, chunks: impl IntoIterator<Item = (usize, usize)>) -> Vec<Request> {
         let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
         for (chunk, bytes) in chunks {
@@ -52,18 +51,18 @@ impl<const D: usize> Maker<'_, D> {
         demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
     }
 
-    /// The request for an array's memory, or a part of it, on one node or on any.
+    /// The request for `bytes` bytes of the array on one node, or on any.
     pub(super) fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
         let placement = self.placement(node, self.kind);
         Request { what: self.what.clone(), placement, populate: true, ..Request::plain("", bytes) }
     }
 
-    /// Places the pages of chunks, from `start` in the calling PE's slot on, and makes them. A page on another node is
-    /// discarded and made again, which costs less than moving it.
+    /// Places the pages of chunks, from `start` in the calling PE's slot on, and populates them. A page on another node is discarded and
+    /// populated again, which costs less than moving it.
     ///
     /// # Safety
     ///
-    /// Nothing refers to the pages, on any PE.
+    /// There must be no reference to the pages on any PE.
     pub(super) unsafe fn place(&self, start: usize, bound: &[Bound]) -> Result<()> {
         let (arena, slot) = (&self.job.memory.arena, self.job.site.slot);
         let Some((last, _)) = bound.last() else { return Ok(()) };
@@ -94,7 +93,6 @@ impl<const D: usize> Maker<'_, D> {
         self.placed(format!("there is no memory left for it ({error})"))
     }
 
-    /// Checks the nodes of the pages.
     pub(super) fn verify(&self, start: usize, bound: &[Bound]) -> Result<()> {
         if self.nodes.is_empty() {
             return Ok(());
@@ -141,7 +139,7 @@ impl<const D: usize> Maker<'_, D> {
         }
     }
 
-    /// The node of each page; `None`: not known.
+    /// The node of each page; `None` if the system does not say.
     fn pages(&self, range: Range<usize>) -> Result<Option<Vec<Option<u32>>>> {
         match self.job.memory.arena.nodes_of(self.job.site.slot, range, self.job.site.base_page()) {
             Err(error) if error.no_nodes() => Ok(None),

@@ -1,6 +1,5 @@
 //! Threads on each NUMA node of a PE. With feature `rayon`.
 
-use std::fmt;
 use std::sync::Arc;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -17,6 +16,7 @@ use crate::world::World;
 ///
 /// The threads of a chunk's node, bound to its CPUs, work on the chunk. If nodes are not known there is one pool, whose
 /// threads are not bound.
+#[derive(Debug)]
 pub struct NodePools {
     pools: Vec<NodePool>,
 }
@@ -71,7 +71,7 @@ impl NodePools {
         self.pools.iter().map(|pool| pool.threads.current_num_threads()).sum()
     }
 
-    /// Index of a chunk's pool: its node's, or, for a node without pool, the pools in turn.
+    /// The index of the pool for a chunk: that of its node, or, if the node has no pool, one of the pools in turn.
     fn of_chunk(&self, chunk: usize, node: Option<u32>) -> usize {
         let own = node.and_then(|node| self.pools.iter().position(|pool| pool.node == Some(node)));
         own.unwrap_or(chunk % self.pools.len())
@@ -87,7 +87,7 @@ impl NodePools {
     }
 }
 
-/// Starts the jobs of all pools before it waits for any: the scopes of the pools are nested.
+/// Starts the jobs of all pools before it waits for any, by nested scopes of the pools.
 fn spread<J: FnOnce() + Send>(pools: &[NodePool], mut work: Vec<Vec<J>>) {
     let (Some((last, others)), Some(jobs)) = (pools.split_last(), work.pop()) else { return };
     if jobs.is_empty() {
@@ -120,19 +120,12 @@ impl NodePool {
         };
         let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).start_handler(bind);
         let threads = builder.build().map_err(|error| refused(error.to_string()))?;
-        // All threads must have started to know whether they were bound.
+        // Waits until all threads have started and so have been bound.
         threads.broadcast(|_| ());
         match failure.lock().take() {
             Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}")).into()),
             None => Ok(Self { node, threads }),
         }
-    }
-}
-
-impl fmt::Debug for NodePools {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each = self.pools.iter().map(|pool| (pool.node, pool.threads.current_num_threads()));
-        f.debug_list().entries(each).finish()
     }
 }
 

@@ -75,7 +75,6 @@ fn elements_are_iterated_in_parallel(world: &mut World) {
     loops(world, &pools, [2, 3, 50], Multi, number_3);
 }
 
-/// Loops over indices, and over elements with their indices.
 macro_rules! indexed {
     ($pools:ident: $($array:ident)*) => {$(
         $array.par_iter_mut(&$pools).indexed().for_each(|(index, value)| *value = index);
