@@ -1,6 +1,5 @@
 //! Views of arrays, which phases open.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
 use core::slice::{ChunksExact, ChunksExactMut};
@@ -109,14 +108,6 @@ macro_rules! views {
                 S: Contiguous,
             {
                 self.as_slice().chunks_exact(self.place.row_len())
-            }
-        }
-
-        impl<T: fmt::Debug, const D: usize, S: Storage> fmt::Debug for $name<'_, T, D, S> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let (shape, kind) = (self.place.shape, self.kind());
-                let chunks = self.chunking().chunks();
-                write!(f, concat!(stringify!($name), " ({:?}, {}, {} chunks)"), shape, kind, chunks)
             }
         }
     )*};

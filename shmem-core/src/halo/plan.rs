@@ -312,13 +312,6 @@ mod tests {
         }
 
         #[test]
-        fn edges_arrive_as_they_were_sent(tables in fitting()) {
-            for table in tables {
-                prop_assert_eq!(Edge::decode(&Edge::encode(&table)), table);
-            }
-        }
-
-        #[test]
         fn an_edge_that_leads_elsewhere_is_found_on_every_pe(
             tables in fitting(), pe: prop::sample::Index, edge: prop::sample::Index, to in (0..6_usize, 0..7_usize),
         ) {
