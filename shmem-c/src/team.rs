@@ -8,7 +8,7 @@ use shmem::{Error, Team, TeamConfig as Config};
 use crate::handles::Handles;
 use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
-use crate::types::{self, TEAM_NUM_CONTEXTS, TeamConfig};
+use crate::types::{self, SHMEM_TEAM_NUM_CONTEXTS, TeamConfig};
 use crate::world::{self, Opened};
 
 routines! {
@@ -88,7 +88,7 @@ unsafe fn get_config(
     if find(routine, "team", team).is_none() {
         return FAILURE;
     }
-    if mask & TEAM_NUM_CONTEXTS != 0 {
+    if mask & SHMEM_TEAM_NUM_CONTEXTS != 0 {
         // The world and the node's team have no limit.
         let contexts = match team {
             types::Team::WORLD | types::Team::SHARED => c_int::MAX,
@@ -113,7 +113,7 @@ fn translate(routine: &'static str, source: types::Team, pe: c_int, dest: types:
 ///
 /// Where the mask names a field, there must be a configuration.
 unsafe fn contexts(config: *const TeamConfig, mask: c_long) -> c_int {
-    if mask & TEAM_NUM_CONTEXTS == 0 || config.is_null() {
+    if mask & SHMEM_TEAM_NUM_CONTEXTS == 0 || config.is_null() {
         return 0;
     }
     // SAFETY: the caller's promise.

@@ -195,7 +195,7 @@ macro_rules! complex {
         /// The real and the imaginary part.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
-        pub(crate) struct $type(pub(crate) $part, pub $part);
+        pub(crate) struct $type(pub(crate) $part, pub(crate) $part);
 
         impl Numeric for $type {
             type Number = Self;
@@ -222,7 +222,7 @@ complex! {
 /// Elements of `N` bytes, without arithmetic: for `put64` and `putmem`.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub(crate) struct Bytes<const N: usize>(pub [u8; N]);
+pub(crate) struct Bytes<const N: usize>(pub(crate) [u8; N]);
 
 pub(crate) type Bytes1 = Bytes<1>;
 pub(crate) type Bytes2 = Bytes<2>;
@@ -268,8 +268,8 @@ pub(crate) struct TeamConfig {
     pub(crate) num_contexts: c_int,
 }
 
-/// `SHMEM_TEAM_NUM_CONTEXTS`: the bit of the only field of a [`TeamConfig`].
-pub(crate) const TEAM_NUM_CONTEXTS: c_long = 1;
+/// The bit of the only field of a [`TeamConfig`].
+pub(crate) const SHMEM_TEAM_NUM_CONTEXTS: c_long = 1;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
