@@ -161,8 +161,8 @@ impl Outlets {
             return false;
         }
         self.take_all(stream, true);
-        let at = self.writers.len().saturating_sub(1).min(stream as usize);
-        let Some(writer) = self.writers.get_mut(at) else { return false };
+        let index = self.writer_index(stream);
+        let Some(writer) = self.writers.get_mut(index) else { return false };
         writer.queue = None;
         writer.end.get().is_none()
     }
@@ -181,7 +181,12 @@ impl Outlets {
     }
 
     fn writer(&self, stream: StdStream) -> Option<&Writer> {
-        self.writers.get(stream as usize).or(self.writers.first())
+        self.writers.get(self.writer_index(stream))
+    }
+
+    /// A single writer serves both streams.
+    fn writer_index(&self, stream: StdStream) -> usize {
+        self.writers.len().saturating_sub(1).min(stream as usize)
     }
 
     fn has_room(&self, stream: StdStream) -> bool {
