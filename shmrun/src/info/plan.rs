@@ -35,6 +35,7 @@ enum Family {
 /// A collective of a job.
 #[derive(Args)]
 pub(crate) struct CollectivePlan {
+    /// What the PEs do together.
     #[arg(long)]
     collective: Family,
     /// Number of PEs.
