@@ -55,10 +55,6 @@ struct Arguments {
     #[arg(long)]
     tag_output: bool,
 
-    /// Let every PE print its process number and wait for a debugger
-    #[arg(long)]
-    attach_wait: bool,
-
     /// Set a variable for the PEs, or pass on its value here (can be repeated)
     #[arg(short = 'x', long = "env", value_name = "KEY[=VALUE]", value_parser = variable)]
     variables: Vec<(String, String)>,
@@ -142,9 +138,6 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     }
     if arguments.tag_output {
         launch = launch.tag_output();
-    }
-    if arguments.attach_wait {
-        launch = launch.attach_wait();
     }
     if let Some(time) = arguments.timeout {
         launch = launch.timeout(time);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
 
-use super::exchange::owned;
-use super::launcher::{Bootstrap, Exchanged};
+use super::exchange_client::owned;
+use super::interface::{Bootstrap, Exchanged};
 
 /// A launcher with counters.
 pub struct CountedBootstrap {

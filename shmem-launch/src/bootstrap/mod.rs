@@ -1,24 +1,24 @@
 //! Joining a job: number and count of PEs, their hosts, and an exchange of small values until there is symmetric memory.
 
 mod claim;
-mod connection;
+mod connect;
 mod counted;
-mod exchange;
+mod exchange_client;
 mod foreign;
-mod launcher;
-mod local;
+mod interface;
 mod managed;
 mod peer;
 mod pmi;
 mod pmix;
 mod process_manager;
+mod shmrun;
 mod singleton;
 
-pub use connection::{Connection, attach_wait, connect};
+pub use connect::{Connection, attach_wait, connect};
 pub use counted::CountedBootstrap;
 pub use foreign::require_one_process;
-pub use launcher::{Bootstrap, Exchanged};
-pub use local::Local;
+pub use interface::{Bootstrap, Exchanged};
 pub use managed::Managed;
 pub use process_manager::ProcessManager;
+pub use shmrun::Local;
 pub use singleton::Singleton;

@@ -133,26 +133,3 @@ impl fmt::Display for CollectiveWays {
         f.write_str(&given.join(","))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn way() -> impl Strategy<Value = Option<CollectiveWay>> {
-        proptest::option::of(proptest::sample::select(&CollectiveWay::ALL[..]))
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_shown_is_read_again(ways in proptest::array::uniform4(way())) {
-            let ways = CollectiveWays(ways);
-            prop_assert_eq!(ways.to_string().parse(), Ok(ways));
-            prop_assert_eq!(ways.to_string().to_uppercase().parse(), Ok(ways));
-            for family in CollectiveFamily::ALL {
-                prop_assert_eq!(ways.of(family), ways.0[CollectiveFamily::ALL.iter().position(|one| *one == family).unwrap()]);
-            }
-        }
-    }
-}

@@ -7,9 +7,6 @@ use super::settings::VARIABLES;
 
 const PREFIX: &str = "SHMEM_";
 
-/// The prefix of older names, which variables of other libraries have as well.
-const OLDER: &str = "SMA_";
-
 /// The beginning of variables of partitions, after the prefix.
 const PARTITION: &str = "SYMMETRIC_PARTITION";
 
@@ -50,51 +47,27 @@ pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row>
     rows
 }
 
-/// A warning for each variable of mistyped name or wrong case, with the likely name. Names of partitions are checked later, by the
-/// list of partitions.
+/// A warning for each variable that begins with `SHMEM_`, in any case, and is not known, with the likely name. Names of partitions
+/// are checked later, by the list of partitions.
 pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
     names.sort();
     names.dedup();
-    let is_known = |name: &str| is_of_partition(name) || spellings().any(|known| known == name);
+    let is_known = |name: &str| {
+        name.strip_prefix(PREFIX).is_some_and(|stem| stem.starts_with(PARTITION))
+            || VARIABLES.iter().any(|variable| variable.name == name)
+    };
     names
         .into_iter()
-        .filter(|name| !is_known(name))
-        .filter_map(|name| {
-            let advice = match in_our_case(&name) {
-                Some(meant) => format!("did you mean {}?", meant.escape_debug()),
-                None if !name.to_ascii_uppercase().starts_with(PREFIX) => return None,
-                None => match meant(&name) {
-                    Some(meant) => format!("did you mean {meant}?"),
-                    None => "`shmem-info` lists those that are".into(),
-                },
+        .filter(|name| name.to_ascii_uppercase().starts_with(PREFIX) && !is_known(name))
+        .map(|name| {
+            let advice = match meant(&name) {
+                Some(meant) => format!("did you mean {meant}?"),
+                None => "`shmem-info` lists those that are".into(),
             };
-            Some(format!("{} is set and not known; {advice}", name.escape_debug()))
+            format!("{} is set and not known; {advice}", name.escape_debug())
         })
         .collect()
-}
-
-fn spellings() -> impl Iterator<Item = &'static str> {
-    VARIABLES.iter().flat_map(|variable| [Some(variable.name), variable.alias]).flatten()
-}
-
-fn is_of_partition(name: &str) -> bool {
-    let stem = name.strip_prefix(PREFIX).or_else(|| name.strip_prefix(OLDER));
-    stem.is_some_and(|stem| stem.starts_with(PARTITION))
-}
-
-/// The known name that differs in case only. The name of a partition keeps its case.
-fn in_our_case(name: &str) -> Option<String> {
-    let capitals = name.to_ascii_uppercase();
-    let stem = capitals.strip_prefix(PREFIX).or_else(|| capitals.strip_prefix(OLDER))?;
-    if let Some(which) = stem.strip_prefix(PARTITION) {
-        let end = name.len() - which.len();
-        return Some(capitals[..end].to_owned() + &name[end..]);
-    }
-    let newer =
-        || VARIABLES.iter().map(|one| one.name).find(|known| known.strip_prefix(PREFIX) == Some(stem));
-    let found = spellings().find(|known| *known == capitals).or_else(newer)?;
-    Some(found.to_owned())
 }
 
 /// The known name nearest to an unknown one. Names are compared without prefix, and an ID or a name as `<ID>` or `<NAME>`.

@@ -163,14 +163,5 @@ mod tests {
             used.sort_unstable();
             prop_assert_eq!(used, (0..all).collect::<Vec<_>>());
         }
-
-        #[test]
-        fn shares_are_even_and_complete(sizes in proptest::collection::vec(1..9usize, 1..6), pes: prop::sample::Index) {
-            let pes = pes.index(sizes.iter().sum::<usize>() + 1);
-            let shares = shares(&sizes, pes);
-            prop_assert_eq!(shares.iter().sum::<usize>(), pes);
-            let even = |share| shares.iter().all(|&other| other <= share + 1);
-            prop_assert!(shares.iter().zip(&sizes).all(|(&share, &size)| share == size || even(share)), "{:?}", shares);
-        }
     }
 }

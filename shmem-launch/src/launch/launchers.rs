@@ -13,8 +13,7 @@ use std::time::Duration;
 use super::error::LaunchError;
 use super::host_list::HostList;
 use super::spawn::DEFAULTS;
-use super::{Bind, Launch, Output, limits};
-use crate::env::ATTACH_WAIT;
+use super::{Bind, Launch, Output, descriptor_limit};
 
 /// Launchers to look for, in this order.
 const LAUNCHERS: [&str; 4] = ["prterun", "mpirun", "mpiexec", SRUN];
@@ -42,7 +41,7 @@ impl Launch {
     /// If there is no such launcher, PEs could not join it, or hosts and PEs do not go together.
     pub fn command(&self, hosts: Option<&HostList>, launcher: Option<&str>) -> Result<Command, LaunchError> {
         if self.pes == 0 {
-            return Err(LaunchError::new(limits::NO_PES));
+            return Err(LaunchError::new(descriptor_limit::NO_PES));
         }
         let hosts = hosts.map(|list| list.place(self.pes)).transpose()?;
         let (words, dialect) = match launcher {
@@ -86,8 +85,7 @@ impl Launch {
         let default = |(name, value): (&str, &str)| {
             (OsString::from(name), std::env::var_os(name).unwrap_or_else(|| value.into()))
         };
-        let debugged = self.attach_wait.then(|| (OsString::from(ATTACH_WAIT.name), OsString::from("1")));
-        let all = inherited.chain(DEFAULTS.into_iter().map(default)).chain(debugged);
+        let all = inherited.chain(DEFAULTS.into_iter().map(default));
         let is_outer =
             |name: &OsStr| OUTER.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
         let outer = std::env::vars_os().filter(|(name, _)| is_outer(name)).map(|(name, _)| (name, None));

@@ -8,35 +8,35 @@
 //! ([`Launch::command`]).
 //!
 //! ```text
-//! launchers    the command of an installed launcher        host_list  the hosts for it
-//! run          the loop, and the end of a job
-//! pes          requests and deaths of PEs
-//! spawn        starting a process, with limits, bind
-//! member       one PE: its processes, its socket, its state
-//! pretended    pretended hosts
-//! rendezvous   fences and shared descriptors
-//! record       a PE's record in its memory     report    reports for people
-//! channel      packets with descriptors        wire      messages in packets
-//! output       output of PEs                   signals   signals to the launcher
+//! launchers          the command of an installed launcher   host_list         the hosts for it
+//! run                the loop, and the end of a job
+//! pes                requests and deaths of PEs
+//! spawn              starting a process                      descriptor_limit  raising `ulimit -n`
+//! bind               the CPUs of each PE                     pretended         pretended hosts
+//! pe                 one PE: its processes, its socket, its state
+//! exchange_server    puts, fences, and descriptors that PEs share
+//! record             a PE's record in its memory             report            reports for people
+//! socket             packets with descriptors                messages          what packets say
+//! output             output of PEs                           posix_signals     SIGINT and others
 //! ```
 
 mod bind;
-pub(crate) mod channel;
+pub(crate) mod descriptor_limit;
 mod error;
+pub(crate) mod exchange_server;
 mod host_list;
 mod launchers;
-pub(crate) mod limits;
-mod member;
+pub(crate) mod messages;
 mod output;
+mod pe;
 mod pes;
+mod posix_signals;
 mod pretended;
 pub mod record;
-pub(crate) mod rendezvous;
 pub mod report;
 mod run;
-mod signals;
+pub(crate) mod socket;
 mod spawn;
-pub(crate) mod wire;
 
 use std::ffi::OsString;
 use std::io;
@@ -47,7 +47,7 @@ use rustix::event::Timespec;
 pub use crate::env::Bind;
 pub use error::LaunchError;
 pub use host_list::HostList;
-pub use member::held;
+pub use pe::held;
 pub use pretended::HostsAs;
 
 /// Variable with the descriptor of the inherited socket.
@@ -96,7 +96,6 @@ pub struct Launch {
     hosts: Option<HostsAs>,
     bind: Bind,
     output: Output,
-    attach_wait: bool,
     watch_signals: bool,
     time: Option<Duration>,
     speaker: String,
@@ -177,7 +176,6 @@ impl Launch {
             hosts: None,
             bind: Bind::None,
             output: Output::Inherit,
-            attach_wait: false,
             watch_signals: false,
             time: None,
             speaker: PRODUCT.into(),
@@ -223,12 +221,6 @@ impl Launch {
     /// Keeps the PEs' output, and the launcher's messages, for the [`Outcome`].
     pub fn capture_output(mut self) -> Self {
         self.output = Output::Capture;
-        self
-    }
-
-    /// Makes all PEs wait at their start until a debugger is attached.
-    pub fn attach_wait(mut self) -> Self {
-        self.attach_wait = true;
         self
     }
 

@@ -9,14 +9,14 @@ use rustix::event::PollFd;
 use rustix::process::Signal;
 
 use super::Launch;
-use super::channel::{Packet, Sender};
 use super::error::LaunchError;
-use super::member::{Member, Outgoing};
+use super::exchange_server::{Met, Rendezvous, hand_round, pack};
+use super::messages::{ToLauncher, ToPe, VERSION};
 use super::output::Outlets;
-use super::rendezvous::{Met, Rendezvous, hand_round, pack};
+use super::pe::{Member, Outgoing};
 use super::report::{Death, Standing, ended_with};
+use super::socket::{Packet, Sender};
 use super::spawn::Spawner;
-use super::wire::{ToLauncher, ToPe, VERSION};
 use crate::codec;
 
 /// How long a PE may be out of reach while its first process goes on.
@@ -31,9 +31,6 @@ const TURN: usize = 64;
 /// Most packets that are taken from a PE whose process has ended: more than a socket holds. Other processes may still write to the same
 /// socket.
 const LAST_TURN: usize = 1 << 16;
-
-/// Most unread answers of a slow PE.
-const UNREAD: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -215,11 +212,6 @@ impl Pes {
         };
         member.reply(&ToPe::Refused { reason }, Vec::new());
         member.flush();
-        if member.backlog() > UNREAD {
-            let what = "its processes ask again and again to be taken for it, and read no answer; see what else the \
-                        program starts";
-            self.break_off(pe, what.to_owned());
-        }
     }
 
     fn answer(&mut self, pe: usize, request: ToLauncher, descriptors: Vec<OwnedFd>) {
@@ -250,7 +242,7 @@ impl Pes {
                         }
                         lists.iter().for_each(|(pe, _)| self.members[*pe].flush());
                     }
-                    Err(fault) => self.break_off(pe, fault.to_string()),
+                    Err(fault) => self.break_off(pe, fault),
                 }
             }
         }
@@ -285,14 +277,14 @@ mod tests {
     use rustix::net::{Shutdown, shutdown};
     use rustix::pipe::{PipeFlags, pipe_with};
 
-    use super::super::channel::Channel;
-    use super::super::spawn::Before;
+    use super::super::posix_signals::Before;
+    use super::super::socket::Channel;
     use super::*;
 
     impl Pes {
         /// PEs that end with the test, and their ends of the sockets, over which the test sends requests.
         pub(crate) fn silent(job: Launch) -> (Self, Vec<Channel>) {
-            let mut pes = Self::of(Spawner::new(job, Vec::new(), Before::default()).unwrap().0);
+            let mut pes = Self::of(Spawner::new(job, Vec::new(), None, Before::take(None)).unwrap().0);
             let mut ends = Vec::new();
             for pe in 0..pes.job().pes {
                 let (channel, theirs) = Channel::pair().unwrap();
@@ -335,16 +327,6 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_no_answer_is_broken_off_once() {
-        let (mut host, ends) = silent(2);
-        let hello = hello(&host, VERSION + 1, 0);
-        let events = flood(&mut host, &ends[0], &hello);
-        let [what] = broken(&events)[..] else { panic!("{events:?}") };
-        assert!(what.starts_with("its processes ask again and again"), "{what}");
-        assert!(host.members[0].backlog() <= UNREAD + 1);
-    }
-
-    #[test]
     fn who_talks_on_keeps_no_other_from_its_turn() {
         let (mut host, ends) = silent(2);
         let finish = codec::encode(&ToLauncher::Finish);
@@ -364,6 +346,9 @@ mod tests {
         assert!(says(&ends[0], &hello(&host, VERSION, 0)));
         assert_eq!(host.serve(&[0]), []);
         assert!(host.has_begun());
+        assert!(says(&ends[1], b"\xff\xff"));
+        let events = host.serve(&[1]);
+        assert!(broken(&events)[0].contains("wrote what is no message of the library's"), "{events:?}");
         let events = flood(&mut host, &ends[0], &codec::encode(&ToLauncher::Fence));
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use shmem_core::memory::Machine;
 
-use super::signals;
+use super::posix_signals;
 use crate::say::numbers;
 
 /// Most clauses about the other PEs.
@@ -154,7 +154,7 @@ impl Death {
         };
         if let Some(signal) = status.signal() {
             let core = if status.core_dumped() { ", core dumped" } else { "" };
-            return format!("was killed by {}{core}", signals::name(signal));
+            return format!("was killed by {}{core}", posix_signals::name(signal));
         }
         let Some(code) = status.code() else {
             return "has ended, and how is not known: something else in the launcher's process waited for it"
@@ -165,7 +165,7 @@ impl Death {
             0 => "exited with code 0 before it left the job".into(),
             101 if !wrapped && self.joined.is_some() => "panicked (exit code 101)".into(),
             129..=192 if wrapped || self.joined.is_none() => {
-                let signal = signals::name(code - 128);
+                let signal = posix_signals::name(code - 128);
                 format!("exited with code {code}, which shells use for {signal}")
             }
             _ => format!("exited with code {code}"),

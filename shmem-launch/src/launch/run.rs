@@ -14,10 +14,10 @@ use rustix::process::Signal;
 use super::error::LaunchError;
 use super::output::{Outlets, StdStream, pipes};
 use super::pes::{Event, LOOK, Pes};
+use super::posix_signals::{self, Before, Received, Signals};
 use super::report::{Death, ended_with, standings};
-use super::signals::{self, Received, Signals};
-use super::spawn::{Before, Spawner};
-use super::{Failure, Launch, Outcome, Output, limits, timespec};
+use super::spawn::Spawner;
+use super::{Failure, Launch, Outcome, Output, descriptor_limit, timespec};
 use crate::say::line;
 
 /// Time between SIGTERM and SIGKILL after a death.
@@ -60,15 +60,15 @@ impl Launch {
     ///
     /// If the job could not be started. A job that runs has an [`Outcome`].
     pub fn run(self) -> Result<Outcome, LaunchError> {
-        let descriptors = limits::prepare(self.pes)?;
+        let descriptors = descriptor_limit::prepare(self.pes)?;
         let signals = self.watch_signals.then(Signals::watch).transpose();
         let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
-        let before = Before { descriptors, mask: signals.as_ref().map(Signals::before) };
+        let before = Before::take(signals.as_ref());
         let pipes = pipes(self.output, self.pes);
         let mut outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
             "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
         ))?;
-        let (spawner, remark) = Spawner::new(self, pipes, before)?;
+        let (spawner, remark) = Spawner::new(self, pipes, descriptors, before)?;
         let mut run = Run::new(Pes::start(spawner, &mut outlets)?, signals, outlets);
         if let Some(remark) = remark {
             run.say(&remark);
@@ -239,7 +239,7 @@ impl Run {
             return;
         }
         let code = 128u8.saturating_add(number as u8);
-        let text = format!("ended by {}", signals::name(number));
+        let text = format!("ended by {}", posix_signals::name(number));
         self.fail(&text, Failure::Interrupted { signal: number }, code, None);
         // A key of the terminal sends the signal to the PEs as well.
         self.end(Signal::from_named_raw(number).filter(|_| !by_terminal), GRACE_OF_USER, None);

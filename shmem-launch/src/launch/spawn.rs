@@ -13,13 +13,13 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, setrlimit};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::channel::Channel;
 use super::error::LaunchError;
-use super::member::Member;
 use super::output::{Outlets, StdStream};
-use super::signals::{Given, Mask};
+use super::pe::Member;
+use super::posix_signals::Before;
+use super::socket::Channel;
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
-use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
+use crate::env::{OFI_INTERFACE, OFI_PROVIDER};
 
 /// Variables that PEs get unless they are set. libfabric reads them before any call could set them: `ofi_rxm` touches this number of
 /// buffers of 16 KiB for each endpoint, by default 4096 (1.17) or 8192 (2.1). The engine's window bounds operations in flight.
@@ -38,15 +38,9 @@ pub(crate) struct Spawner {
     pipes: Vec<Vec<StdStream>>,
     /// PEs take these sets in turn; empty: not bound.
     cpus: Vec<CpuSet>,
+    /// The limit on descriptors of the PEs, if the launcher has raised its own.
+    descriptors: Option<Rlimit>,
     before: Before,
-}
-
-/// State of the launcher's process that children restore.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Before {
-    pub(crate) descriptors: Option<Rlimit>,
-    /// `Some`: the launcher answers SIGQUIT, and PEs ignore it, as a terminal key sends SIGQUIT to all.
-    pub(crate) mask: Option<Mask>,
 }
 
 impl Spawner {
@@ -54,6 +48,7 @@ impl Spawner {
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<StdStream>>,
+        descriptors: Option<Rlimit>,
         before: Before,
     ) -> Result<(Self, Option<String>), LaunchError> {
         let pes = job.pes;
@@ -65,7 +60,7 @@ impl Spawner {
             ))
         })?;
         let number = u64::from_le_bytes(number);
-        Ok((Self { job, number, hosts, pipes, cpus, before }, remark))
+        Ok((Self { job, number, hosts, pipes, cpus, descriptors, before }, remark))
     }
 
     pub(crate) fn spawn(&self, pe: usize, outlets: &mut Outlets) -> Result<Member, LaunchError> {
@@ -101,9 +96,6 @@ impl Spawner {
         let pretends = job.hosts.is_some();
         if pretends && value(OFI_PROVIDER.name).is_none_or(has_lo) && value(OFI_INTERFACE.name).is_none() {
             command.env(OFI_INTERFACE.name, "lo");
-        }
-        if job.attach_wait {
-            command.env(ATTACH_WAIT.name, "1");
         }
         for (key, value) in &job.environment {
             match value {
@@ -141,7 +133,7 @@ impl Spawner {
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);
-        let (Before { descriptors, mask }, given) = (self.before, Given::take());
+        let (descriptors, before) = (self.descriptors, self.before);
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {
@@ -151,14 +143,9 @@ impl Spawner {
             if let Some(cpus) = &cpus {
                 sched_setaffinity(None, cpus)?;
             }
-            given.give_back();
+            before.restore();
             if let Some(limit) = descriptors {
                 setrlimit(Resource::Nofile, limit)?;
-            }
-            if let Some(mask) = mask {
-                mask.set();
-                // SAFETY: allowed between `fork` and `exec`; no handler is installed.
-                unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
             }
             rustix::io::fcntl_setfd(&socket, FdFlags::empty())?;
             Ok(())

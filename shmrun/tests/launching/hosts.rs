@@ -121,15 +121,14 @@ fn what_is_asked_for_is_translated() {
 fn variables_and_time_are_handed_on() {
     let environment =
         [("SHMEM_STATS", "1"), ("SMA_DEBUG", "0"), ("OTHER", "x y"), ("FI_OFI_RXM_MSG_RX_SIZE", "9")];
-    let options = "-H a --env A=b~c -x OTHER -x MORE=2 --attach-wait --timeout 2.5";
-    let variables =
-        "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 MORE=2 OTHER='x y' SHMEM_ATTACH_WAIT=1 SHMEM_STATS=1 SMA_DEBUG=0";
+    let options = "-H a --env A=b~c -x OTHER -x MORE=2 --timeout 2.5";
+    let variables = "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 MORE=2 OTHER='x y' SHMEM_STATS=1 SMA_DEBUG=0";
     let limit = "timeout --foreground --kill-after=10 2.5";
     for (name, said, asked) in [
         (
             "mpirun",
             OPEN_MPI_4,
-            "-np 1 --host a:1 --map-by slot -x A -x FI_OFI_RXM_MSG_RX_SIZE -x MORE -x OTHER -x SHMEM_ATTACH_WAIT -x SHMEM_STATS -x SMA_DEBUG",
+            "-np 1 --host a:1 --map-by slot -x A -x FI_OFI_RXM_MSG_RX_SIZE -x MORE -x OTHER -x SHMEM_STATS -x SMA_DEBUG",
         ),
         ("srun", SLURM, "--mpi=pmix --kill-on-bad-exit --ntasks=1 --distribution=arbitrary --nodelist=a"),
     ] {

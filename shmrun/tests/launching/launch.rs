@@ -65,12 +65,6 @@ mod meeting {
     }
 
     #[test]
-    fn pes_are_told_who_is_on_which_host() {
-        let outcome = ended("0,3,0", "join; hosts; finish", 3);
-        assert!(outcome.outputs.iter().all(|output| text(&output.out).contains("[0, 3, 0]")), "{outcome:?}");
-    }
-
-    #[test]
     fn pretended_hosts_talk_within_this_one() {
         for (options, interface) in [
             (&["-n", "2"][..], ""),
@@ -132,6 +126,15 @@ mod death {
             ("1: exit 0; join; fence", 3, HERE, 1, away, 1, ""),
             ("1: exit 0; join; fence", 2, "2x1", 1, away, 1, ""),
             ("join; fence; 1: become-sleep; fence", 2, HERE, 1, closed, 1, ""),
+            (
+                "join; record; fence; 0: die; sleep",
+                2,
+                HERE,
+                0,
+                "was killed by signal 9 (SIGKILL)",
+                137,
+                " has left ",
+            ),
             // A PE that ignores SIGTERM is killed.
             (exits, 2, HERE, 0, "exited with code 4", 4, ""),
             (exits, 3, "0,1,1", 0, "exited with code 4", 4, ""),
@@ -148,14 +151,6 @@ mod death {
                 assert_eq!(said(other), ["to my own end"]);
             }
         }
-    }
-
-    #[test]
-    fn a_kill_has_a_hint_about_memory() {
-        let Outcome { code, report, .. } = job("join; record; fence; 0: die; sleep", 2);
-        assert_eq!(code, 137);
-        let hint = ["(SIGKILL): perhaps by the kernel for want of memory", " has left "];
-        assert!(hint.iter().all(|part| report.contains(part)), "{report}");
     }
 
     #[test]
@@ -213,19 +208,6 @@ mod death {
 
 mod strangers {
     use super::*;
-
-    #[test]
-    fn messages_that_say_anything_end_the_job() {
-        for number in 0..12 {
-            let start = Instant::now();
-            let outcome = job(&format!("junk {number}"), 2);
-            assert_ended_by_itself(start);
-            assert!(outcome.failure.is_some() && outcome.code != 0, "{number}: {outcome:?}");
-            assert!(!outcome.report.contains("panicked"), "{number}: {outcome:?}");
-            let is_told = matches!(outcome.failure, Some(Failure::Broken { .. } | Failure::Aborted { .. }));
-            assert!(is_told, "{number}: {outcome:?}");
-        }
-    }
 
     /// A descriptor that is no launcher's is left open, because its owner closes it.
     #[test]

@@ -152,7 +152,7 @@ fn sigquit_asks_and_the_job_goes_on() {
 
 #[test]
 fn a_pe_waits_for_a_debugger_when_asked() {
-    let mut command = shmrun(&["-n", "1", "--attach-wait"], "join; attach; finish");
+    let mut command = shmrun(&["-n", "1"], "join; attach; finish");
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut error = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();

@@ -13,21 +13,17 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::bootstrap::exchange::{gone, invalid, unexpected};
+use crate::bootstrap::exchange_client::{gone, invalid, unexpected};
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::process_manager::ProcessManager;
-use crate::launch::channel::{Channel, Packet};
-use crate::launch::{limits, random, timespec};
+use crate::launch::socket::{Channel, Packet};
+use crate::launch::{descriptor_limit, random, timespec};
 
 /// The first PE of a host, in messages of the others.
 pub(super) const FIRST: &str = "the first PE of this host";
 
 /// Time for the PEs of a host to connect, after a fence.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Bytes of the random part of the name, and of the token.
-const NAME: usize = 16;
-const TOKEN: usize = 32;
 
 const KEY: &str = "shmem.door";
 
@@ -41,11 +37,9 @@ pub(super) struct Met {
     pub(super) voice: Option<OwnedFd>,
 }
 
+/// Random bytes: 16 for the socket's name, and 32 that are the token.
 #[derive(Clone, Copy)]
-struct Invitation {
-    name: [u8; NAME],
-    token: [u8; TOKEN],
-}
+struct Invitation([u8; 48]);
 
 /// Connects the PEs of each host. All PEs of the job call it.
 pub(super) fn meet(
@@ -62,37 +56,28 @@ pub(super) fn meet(
     if me != first {
         manager.fence()?;
         let told = manager.get(first, KEY)?;
-        let invitation = Invitation::parse(&told).ok_or_else(|| unexpected(FIRST))?;
+        let invitation = Invitation(told.try_into().map_err(|_| unexpected(FIRST))?);
         return knock(&invitation, me, first);
     }
     if others.is_empty() {
         return manager.fence().map(|()| Met::default());
     }
-    let invitation = Invitation::random()?;
+    let invitation = Invitation(random()?);
     let socket = listen(&invitation, neighbours.len())?;
-    manager.put(KEY, &[&invitation.name[..], &invitation.token].concat())?;
+    manager.put(KEY, &invitation.0)?;
     manager.fence()?;
     receive_all(&socket, &invitation, others)
 }
 
 impl Invitation {
-    fn random() -> io::Result<Self> {
-        Ok(Self { name: random()?, token: random()? })
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let (name, token) = bytes.split_first_chunk()?;
-        Some(Self { name: *name, token: token.try_into().ok()? })
-    }
-
     fn address(&self) -> io::Result<SocketAddrUnix> {
-        let name: String = self.name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name: String = self.0[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(SocketAddrUnix::new_abstract_name(format!("shmem-{name}").as_bytes())?)
     }
 
     /// The first packet of PE `pe`.
     fn hello(&self, pe: usize) -> Vec<u8> {
-        [&self.token[..], &(pe as u32).to_le_bytes()].concat()
+        [&self.0[16..], &(pe as u32).to_le_bytes()].concat()
     }
 }
 
@@ -126,7 +111,7 @@ fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
 
 /// Accepts all others, on the first PE.
 fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> io::Result<Met> {
-    limits::make_room(2 * others.len() as u64).map_err(|short| {
+    descriptor_limit::make_room(2 * others.len() as u64).map_err(|short| {
         let pes = others.len() + 1;
         io::Error::other(format!("the {pes} PEs of the host meet by descriptors, but this process {short}"))
     })?;
@@ -209,7 +194,7 @@ mod tests {
     /// Without the token, silent, or with the number of a PE of another host.
     #[test]
     fn strangers_are_turned_away_and_nothing_else_happens() {
-        let invitation = Invitation::random().unwrap();
+        let invitation = Invitation(random().unwrap());
         let socket = listen(&invitation, 16).unwrap();
         let come = |said: &[u8]| {
             let stranger = super::socket().unwrap();
@@ -221,7 +206,7 @@ mod tests {
             channel
         };
         let mut other = invitation;
-        other.token[0] ^= 1;
+        other.0[47] ^= 1;
         let strangers =
             [come(&other.hello(7)), come(b"hello?"), come(&invitation.hello(8)), come(&[0; 5000])];
         let silent = come(&[]);

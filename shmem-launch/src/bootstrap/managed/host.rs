@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
 
-use crate::bootstrap::exchange::{Exchange, Visible, gone, invalid, make_room, owned, unexpected};
+use crate::bootstrap::exchange_client::{Exchange, Visible, gone, invalid, make_room, owned, unexpected};
 use crate::bootstrap::process_manager::ProcessManager;
 use crate::codec;
-use crate::launch::channel::Channel;
-use crate::launch::rendezvous::{Met, Rendezvous, hand_round, pack};
-use crate::launch::wire::{ToLauncher, ToPe, Value};
+use crate::launch::exchange_server::{Met, Rendezvous, hand_round, pack};
+use crate::launch::messages::{ToLauncher, ToPe, Value};
+use crate::launch::socket::Channel;
 
 pub(super) struct Host {
     manager: Arc<dyn ProcessManager>,

@@ -27,8 +27,8 @@ use shmem_core::process_exit;
 use shmem_core::run_length::Alike;
 
 use super::claim::Claim;
-use super::exchange::{Exchange, Served};
-use super::launcher::Bootstrap;
+use super::exchange_client::{Exchange, Served};
+use super::interface::Bootstrap;
 use super::process_manager::{ProcessManager, left, numbered, unknown};
 use super::{pmi, pmix};
 use crate::say::say;

@@ -70,7 +70,6 @@ impl Member {
                 return setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).unwrap();
             }
             "find-no-launcher" => find_no_launcher(),
-            "junk" => junk(number() as u64),
             _ => {}
         }
         let job =
@@ -91,16 +90,12 @@ impl Member {
                 let file = File::open("/dev/null").unwrap();
                 eprintln!("{}", job.share(&vec![file.as_fd(); number()]).unwrap_err());
             }
-            "hosts" => say(&format!("{:?}", job.hosts())),
             "about" => say(&format!("{} {} of {}", job.name(), job.number(), job.count())),
             "meet" => _ = job.exchange("k", b"v").unwrap(),
             "print" => loop {
                 println!("> {}", job.number());
             },
-            "attach" => {
-                assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");
-                shmem::bootstrap::attach_wait(job.number());
-            }
+            "attach" => shmem::bootstrap::attach_wait(job.number()),
             // Waits until all others wait for this PE.
             "await-others" => {
                 let thread = crate::asleep::Thread::current().0.to_le_bytes();
@@ -182,26 +177,6 @@ fn find_no_launcher() -> ! {
     let came = rustix::io::read(&ours, &mut [0; 8][..]);
     assert_eq!(came, Err(rustix::io::Errno::AGAIN), "nothing was sent to ourselves");
     std::process::exit(99)
-}
-
-/// Sends the launcher random messages with small fields, and random bytes.
-fn junk(mut state: u64) -> ! {
-    let socket = inherited();
-    let job = join();
-    job.fence().unwrap();
-    let mut below = |n: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % n
-    };
-    for _ in 0..30 {
-        let mut packet = vec![1 + below(8) as u8];
-        let largest = [2, 40, 256][below(3) as usize];
-        packet.extend((0..below(60)).map(|at| if at % 4 == 0 { below(largest) as u8 } else { 0 }));
-        // The launcher may have ended the job.
-        _ = rustix::io::write(&socket, &packet);
-    }
-    _ = rustix::io::write(&socket, b"\xff\xff");
-    sleep()
 }
 
 fn say(text: &str) {
@@ -319,12 +294,6 @@ fn set(signal: i32, handler: libc::sighandler_t) {
 pub(crate) fn pair() -> (OwnedFd, OwnedFd) {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::empty(), None).unwrap()
-}
-
-fn inherited() -> OwnedFd {
-    let raw = std::env::var("SHMRUN_SOCKET").unwrap().parse().unwrap();
-    // SAFETY: inherited for this process, which uses it here or duplicates it first.
-    std::mem::ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(raw) }).try_clone().unwrap()
 }
 
 /// Runs `what` in a forked process, and waits for it.

@@ -11,12 +11,12 @@ use rustix::process::getuid;
 use shmem_core::process_exit;
 use shmem_core::run_length::Alike;
 
-use super::exchange::{self, Exchange as _, Served};
-use super::launcher::Bootstrap;
+use super::exchange_client::{self, Exchange as _, Served};
+use super::interface::Bootstrap;
 use super::peer::inherited;
 use crate::codec;
-use crate::launch::channel::{Channel, is_readable};
-use crate::launch::wire::{ToLauncher, ToPe, VERSION, cut};
+use crate::launch::messages::{ToLauncher, ToPe, VERSION, cut};
+use crate::launch::socket::{Channel, is_readable};
 use crate::launch::{JOB, NPES, PE, SOCKET};
 use crate::say::say;
 
@@ -66,7 +66,7 @@ impl Local {
         }
         let other = || not_ours(descriptor, "whoever holds the other end answers what is no greeting");
         let (reply, mut lifelines) =
-            exchange::reply(&channel, SERVER).map_err(|error| match error.kind() {
+            exchange_client::reply(&channel, SERVER).map_err(|error| match error.kind() {
                 io::ErrorKind::InvalidInput => other(),
                 _ => error,
             })?;
@@ -174,7 +174,7 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     }
     rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
     // A pipe that was closed before sends no signal.
-    if is_readable(lifeline) { Err(exchange::gone(SERVER)) } else { Ok(()) }
+    if is_readable(lifeline) { Err(exchange_client::gone(SERVER)) } else { Ok(()) }
 }
 
 fn number<N: TryFrom<u64>>(name: &str, radix: u32) -> io::Result<N> {

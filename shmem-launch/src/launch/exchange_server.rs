@@ -6,7 +6,7 @@ use std::iter;
 
 use shmem_core::partition::show_size;
 
-use super::wire::{
+use super::messages::{
     AROUND_VALUES, MAX_DESCRIPTORS, MAX_KEY, MAX_PACKET, MAX_VALUE, OVERHEAD, ToLauncher, ToPe, Value,
 };
 use crate::codec;
@@ -43,41 +43,16 @@ pub(crate) enum Met<D> {
     Share(Vec<(usize, Vec<D>)>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
-    #[error(
-        "a key of {} with a value of {}: the launcher passes on at most {} and {}",
-        show_size(*.key), show_size(*.value), show_size(MAX_KEY as u64), show_size(MAX_VALUE as u64)
-    )]
-    TooLong { key: u64, value: u64 },
-    #[error(
-        "PE {pe} offers its launcher more than {MAX_OFFERED} bytes between two fences: `{key}` is one value too many; the library \
-         offers less, so look which program speaks to the launcher in its position"
-    )]
-    TooMuch { pe: usize, key: String },
-    #[error("it is at a {here} of the start, and PE {other} at a {there}: are they the same program?",
-        here = .here.name(), there = .there.name())]
-    Mismatch { here: MeetingPoint, other: usize, there: MeetingPoint },
-    #[error("it says what belongs to another protocol: are they the same program?")]
-    NoStep,
-}
-
-impl Fault {
-    pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), Self> {
-        match key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
-            true => Ok(()),
-            false => Err(Self::TooLong { key: key.len() as u64, value: value.len() as u64 }),
-        }
+/// Refuses a key or a value that does not fit into a packet.
+pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), String> {
+    if key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
+        return Ok(());
     }
-}
-
-impl MeetingPoint {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fence => "fence",
-            Self::Share => "share",
-        }
-    }
+    let [key, value, most_key, most_value] =
+        [key.len(), value.len(), MAX_KEY, MAX_VALUE].map(|bytes| show_size(bytes as u64));
+    Err(format!(
+        "a key of {key} with a value of {value}: the launcher passes on at most {most_key} and {most_value}"
+    ))
 }
 
 impl<D> Rendezvous<D> {
@@ -96,8 +71,9 @@ impl<D> Rendezvous<D> {
         pe: usize,
         request: ToLauncher,
         descriptors: Vec<D>,
-    ) -> Result<Option<Met<D>>, Fault> {
-        let Some(seat) = self.seats.get_mut(&pe) else { return Err(Fault::NoStep) };
+    ) -> Result<Option<Met<D>>, String> {
+        let stranger = || "it says what belongs to another protocol: are they the same program?".to_owned();
+        let seat = self.seats.get_mut(&pe).ok_or_else(stranger)?;
         match request {
             ToLauncher::Put { key, value } => seat.put(pe, key, value).map(|()| None),
             ToLauncher::Fence => self.arrive(pe, MeetingPoint::Fence),
@@ -105,18 +81,22 @@ impl<D> Rendezvous<D> {
                 seat.shared.extend(descriptors);
                 if last { self.arrive(pe, MeetingPoint::Share) } else { Ok(None) }
             }
-            _ => Err(Fault::NoStep),
+            _ => Err(stranger()),
         }
     }
 
-    fn arrive(&mut self, pe: usize, step: MeetingPoint) -> Result<Option<Met<D>>, Fault> {
+    fn arrive(&mut self, pe: usize, step: MeetingPoint) -> Result<Option<Met<D>>, String> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
         // PEs of another host may be one call ahead.
         if let Some((other, there)) = neighbours.find_map(|(other, seat)| Some((*other, seat.arrived?)))
             && there != step
         {
-            return Err(Fault::Mismatch { here: step, other, there });
+            let [here, there] =
+                [step, there].map(|at| if at == MeetingPoint::Fence { "fence" } else { "share" });
+            return Err(format!(
+                "it is at a {here} of the start, and PE {other} at a {there}: are they the same program?"
+            ));
         }
         self.seats.entry(pe).and_modify(|seat| seat.arrived = Some(step));
         let meets = |seat: &Seat<D>| step == MeetingPoint::Fence || seat.host == host;
@@ -139,14 +119,17 @@ impl<D> Rendezvous<D> {
 
 impl<D> Seat<D> {
     /// Stores a value in place of an earlier one of the key.
-    fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), Fault> {
-        Fault::check(&key, &value)?;
+    fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), String> {
+        check(&key, &value)?;
         // Its size in a packet: many short values have much overhead.
         let weight = |value: &[u8]| OVERHEAD + key.len() + value.len();
         let before = self.offers.get(&key).map_or(0, |value| weight(value));
         let bytes = self.bytes - before + weight(&value);
         if bytes > MAX_OFFERED {
-            return Err(Fault::TooMuch { pe, key });
+            return Err(format!(
+                "PE {pe} offers its launcher more than {MAX_OFFERED} bytes between two fences: `{key}` is one value too many; \
+                 the library offers less, so look which program speaks to the launcher in its position"
+            ));
         }
         self.bytes = bytes;
         self.offers.insert(key, value);
@@ -269,14 +252,16 @@ mod tests {
         for key in keys.iter().chain(&keys) {
             assert_eq!(put(1, key, MAX_VALUE), Ok(None), "the same key again is not more");
         }
-        let error = put(1, "b", MAX_VALUE).unwrap_err().to_string();
+        let error = put(1, "b", MAX_VALUE).unwrap_err();
         assert!(
             error.starts_with("PE 1 offers its launcher more than 1048576 bytes between two fences: `b`"),
             "{error}"
         );
         assert_eq!(put(0, "b", MAX_VALUE), Ok(None), "each PE by itself");
         for (key, bytes) in [("b", MAX_VALUE + 1), (&*"k".repeat(MAX_KEY + 1), 0)] {
-            assert!(matches!(put(0, key, bytes), Err(Fault::TooLong { .. })));
+            assert!(
+                put(0, key, bytes).unwrap_err().contains("the launcher passes on at most 255 bytes and 48K")
+            );
         }
         meeting.take(1, ToLauncher::Fence, vec![]).unwrap();
         let Ok(Some(Met::Fence(values))) = meeting.take(0, ToLauncher::Fence, vec![]) else { panic!() };

@@ -11,10 +11,10 @@ use shmem_core::exclusion::Mutex;
 
 use super::process_manager::ProcessManager;
 use crate::codec;
-use crate::launch::channel::{Channel, Packet};
-use crate::launch::limits;
-use crate::launch::rendezvous::{Fault, portions};
-use crate::launch::wire::{ToLauncher, ToPe, Value};
+use crate::launch::descriptor_limit;
+use crate::launch::exchange_server::{check, portions};
+use crate::launch::messages::{ToLauncher, ToPe, Value};
+use crate::launch::socket::{Channel, Packet};
 
 /// The exchange of a [`Bootstrap`](super::Bootstrap), with the same methods.
 pub(super) trait Exchange: Send + Sync {
@@ -66,7 +66,7 @@ impl Served {
 
 impl Exchange for Served {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        Fault::check(key, value).map_err(invalid)?;
+        check(key, value).map_err(invalid)?;
         let _step = self.values.lock();
         self.request(&ToLauncher::Put { key: key.into(), value: value.into() }, &[])
     }
@@ -156,7 +156,7 @@ pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> 
 
 /// Raises the limit on descriptors for `coming` received ones, and the caller's `own`, which are duplicated.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
-    limits::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
+    descriptor_limit::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
         io::Error::other(format!(
             "the {pes} PEs of the host share {coming} descriptors, but this process {short}"
         ))

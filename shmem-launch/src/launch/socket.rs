@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags};
 
-use super::wire::{MAX_DESCRIPTORS, MAX_PACKET};
+use super::messages::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 

@@ -4,9 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use super::foreign;
-use super::launcher::Bootstrap;
-use super::local::Local;
+use super::interface::Bootstrap;
 use super::managed::Managed;
+use super::shmrun::Local;
 use super::singleton::Singleton;
 use crate::env::Settings;
 use crate::launch;

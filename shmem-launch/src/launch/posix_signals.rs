@@ -1,7 +1,6 @@
 //! Signals to the launcher, read from a descriptor (signalfd(2)).
 //!
-//! They are blocked in the calling thread while a [`Signals`] lives. Children inherit the mask, and must restore
-//! [the mask before](Signals::before).
+//! They are blocked in the calling thread while a [`Signals`] lives. Children inherit the mask, and [restore](Before) the one before.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,17 +14,6 @@ pub(crate) struct Signals {
     before: libc::sigset_t,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mask(libc::sigset_t);
-
-impl Mask {
-    /// Sets the mask of the calling thread. Allowed between `fork` and `exec`.
-    pub(crate) fn set(&self) {
-        // SAFETY: the set is initialised; a null pointer: no answer wanted.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
-    }
-}
-
 /// Signals whose disposition a launcher changes, from the first to the second: it waits for its children, and handles a closed pipe and
 /// a file-size limit as errors.
 const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
@@ -34,14 +22,20 @@ const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
     (libc::SIGXFSZ, libc::SIG_DFL, libc::SIG_IGN),
 ];
 
-/// Which dispositions changed.
+/// What children of the launcher restore.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given([bool; CHANGED.len()]);
+pub(crate) struct Before {
+    /// Which dispositions the launcher changed.
+    changed: [bool; CHANGED.len()],
+    /// The mask before the launcher watched signals. `Some`: the launcher answers SIGQUIT, and PEs ignore it, as a terminal key sends
+    /// SIGQUIT to all.
+    mask: Option<libc::sigset_t>,
+}
 
-impl Given {
+impl Before {
     /// Changes dispositions for the rest of the process, which may run several jobs. Before the first child starts.
-    pub(crate) fn take() -> Self {
-        static GIVEN: OnceLock<Given> = OnceLock::new();
+    pub(crate) fn take(signals: Option<&Signals>) -> Self {
+        static CHANGES: OnceLock<[bool; CHANGED.len()]> = OnceLock::new();
         let change = |(signal, from, to)| {
             let changes = disposition(signal) == from;
             if changes {
@@ -50,14 +44,20 @@ impl Given {
             }
             changes
         };
-        *GIVEN.get_or_init(|| Self(CHANGED.map(change)))
+        let changed = *CHANGES.get_or_init(|| CHANGED.map(change));
+        Self { changed, mask: signals.map(|signals| signals.before) }
     }
 
     /// Undoes `take`. Allowed between `fork` and `exec`.
-    pub(crate) fn give_back(self) {
-        for ((signal, from, _), _) in CHANGED.into_iter().zip(self.0).filter(|(_, changed)| *changed) {
+    pub(crate) fn restore(&self) {
+        for ((signal, from, _), _) in CHANGED.into_iter().zip(self.changed).filter(|(_, changed)| *changed) {
             // SAFETY: no handler is installed.
             unsafe { libc::signal(signal, from) };
+        }
+        if let Some(mask) = &self.mask {
+            set_mask(mask);
+            // SAFETY: no handler is installed.
+            unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
         }
     }
 }
@@ -95,10 +95,6 @@ impl Signals {
         Ok(Self { descriptor, before })
     }
 
-    pub(crate) fn before(&self) -> Mask {
-        Mask(self.before)
-    }
-
     pub(crate) fn next(&self) -> Option<Received> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let bytes = size_of::<libc::signalfd_siginfo>();
@@ -115,7 +111,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        self.before().set();
+        set_mask(&self.before);
     }
 }
 
@@ -149,6 +145,12 @@ pub(crate) fn name(signal: i32) -> String {
         _ => return format!("signal {signal}"),
     };
     format!("signal {signal} ({name})")
+}
+
+/// Sets the mask of the calling thread. Allowed between `fork` and `exec`.
+fn set_mask(mask: &libc::sigset_t) {
+    // SAFETY: the set is initialised; a null pointer: no answer wanted.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
 }
 
 fn empty_set() -> libc::sigset_t {

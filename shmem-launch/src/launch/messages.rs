@@ -1,7 +1,7 @@
 //! Messages between a PE and its launcher.
 //!
 //! Each message is one packet of a `SOCK_SEQPACKET` socket, in the format of [`codec`]. Descriptors are sent beside the bytes of a packet.
-//! Messages are not trusted: [`rendezvous`](super::rendezvous) checks sizes of values.
+//! Messages are not trusted: [`exchange_server`](super::exchange_server) checks sizes of values.
 
 use serde::{Deserialize, Serialize};
 

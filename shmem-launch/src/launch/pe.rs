@@ -10,10 +10,10 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::channel::{Channel, Packet, Sender, is_readable};
+use super::messages::ToPe;
 use super::record;
 use super::report::{Death, Standing, end_of};
-use super::wire::ToPe;
+use super::socket::{Channel, Packet, Sender, is_readable};
 use crate::codec;
 
 /// `PF_SIGNALED` of the kernel: a signal has ended the thread.

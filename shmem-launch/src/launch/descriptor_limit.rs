@@ -30,21 +30,16 @@ pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     Ok(is_raised.then_some(before))
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("may have {allowed} descriptors open and needs {needed}: raise the limit (ulimit -Hn)")]
-pub(crate) struct TooFew {
-    allowed: u64,
-    needed: u64,
-}
-
 /// Raises the soft limit on descriptors for `needed` more. Returns whether that was necessary.
-pub(crate) fn make_room(needed: u64) -> Result<bool, TooFew> {
+pub(crate) fn make_room(needed: u64) -> Result<bool, String> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);
     match (limit.current, limit.maximum) {
         (None, _) => Ok(false),
         (Some(now), _) if now >= needed => Ok(false),
-        (_, Some(most)) if most < needed => Err(TooFew { allowed: most, needed }),
+        (_, Some(most)) if most < needed => {
+            Err(format!("may have {most} descriptors open and needs {needed}: raise the limit (ulimit -Hn)"))
+        }
         _ => {
             // A soft limit may always be raised to the hard one.
             let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use super::exchange::invalid;
+use super::exchange_client::invalid;
 
 /// Counts of one PE's exchanges by its launcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
