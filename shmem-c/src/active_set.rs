@@ -19,10 +19,11 @@ use shmem_core::text::counted;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use crate::collective::{place, required_rank};
-use crate::refusal::refuse;
+use crate::context;
+use crate::errors::refuse;
 use crate::symmetric::{self, SegmentOffset};
 use crate::team;
-use crate::types::{self, Ctx};
+use crate::types;
 use crate::word::Word;
 use crate::world::{self, CWorld};
 
@@ -97,7 +98,7 @@ impl Members {
                 ),
             )
         };
-        let endpoint = world::stream(Ctx::DEFAULT, routine).endpoint(routine);
+        let endpoint = context::default_endpoint(routine);
         let words = SegmentOffset { segment: 0, offset: 0 };
         let mut set = Set { routine, world, endpoint, start, stride, size: members, rank, words };
         // One PE needs no words.

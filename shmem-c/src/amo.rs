@@ -7,10 +7,10 @@ use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::{AtomicOp, Width};
 
+use crate::context::Call;
 use crate::rma::{near_word, remote_word};
 use crate::table::routines;
 use crate::types::{Number, Numeric};
-use crate::world::Call;
 
 routines! {
     extended_amo {

@@ -11,7 +11,7 @@ use shmem_core::observe::Family;
 
 use crate::active_set::Members;
 use crate::combine::{self, Reduction};
-use crate::refusal::refuse;
+use crate::errors::refuse;
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::Item;

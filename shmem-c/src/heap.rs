@@ -4,21 +4,19 @@
 //! make room. Pending operations are completed before memory is freed.
 //!
 //! If PEs ask for different sizes, all get the largest one, as programs from before OpenSHMEM 1.2 expect; in checked mode this is a
-//! mistake. Alignments are rounded up to powers of two. Alignments beyond those of the runtime come from larger blocks.
+//! mistake. Alignments are rounded up to powers of two.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::AtomicBool;
 
 use shmem::{Error, ErrorKind, MemoryHints, SymAddr};
 use shmem_core::context::untyped;
-use shmem_core::exclusion::Mutex;
 use shmem_core::heap::{HeapError, MAX_ALIGN};
-use shmem_core::memory::OWN_ALIGN;
 use shmem_core::partition::{round_size, show_size};
 use shmem_launch::env::CheckChoice;
 
-use crate::refusal::{refuse, tell_once};
+use crate::context;
+use crate::errors::{refuse, tell_once};
 use crate::symmetric;
 use crate::table::routines;
 use crate::world::{self, CWorld};
@@ -48,9 +46,6 @@ routines! {
 }
 
 const DEFAULT: c_int = 1;
-
-/// Blocks that are aligned to more than [`MAX_ALIGN`], and the block of the heap that each lies in.
-static SHIFTED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 /// A block; `NULL` for no bytes, or without room.
 fn block(
@@ -99,7 +94,7 @@ fn in_words_of_c(error: &HeapError) -> String {
             )
         }
         HeapError::Alignment { align } => {
-            format!("no alignment to {}: the largest is {}", exact(align), exact(&OWN_ALIGN))
+            format!("no alignment to {}: the largest is {}", exact(align), exact(&MAX_ALIGN))
         }
         error => error.to_string(),
     }
@@ -123,17 +118,7 @@ fn calloc(routine: &'static str, count: usize, size: usize, partition: c_int) ->
 
 fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int) -> *mut c_void {
     let alignment = alignment.checked_next_power_of_two().unwrap_or(usize::MAX);
-    block(routine, size, |world, size| {
-        let heap = heap(routine, world, partition);
-        if alignment <= MAX_ALIGN || alignment > OWN_ALIGN {
-            return heap.align(alignment, size);
-        }
-        // Slots begin at multiples of every such alignment, so the same offset is aligned on all PEs.
-        let place = heap.align(MAX_ALIGN, size.saturating_add(alignment - MAX_ALIGN))?.as_ptr();
-        let shifted = place.wrapping_add(place.addr().next_multiple_of(alignment) - place.addr());
-        SHIFTED.lock().insert(shifted.addr(), place.addr());
-        Ok(SymAddr::assume(shifted))
-    })
+    block(routine, size, |world, size| heap(routine, world, partition).align(alignment, size))
 }
 
 /// The heap of a partition. Refuses other numbers.
@@ -150,7 +135,6 @@ fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'
 ///
 /// Every PE calls it between the same two collectives, and no PE uses such memory any more.
 pub(crate) unsafe fn free_all(world: &CWorld) {
-    SHIFTED.lock().clear();
     // SAFETY: the caller's promise.
     unsafe { shmem::raw::job::free_all(world) };
 }
@@ -175,21 +159,12 @@ fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void 
     }
     let world = world::current(routine);
     let size = largest(world, size);
-    let start = SHIFTED.lock().get(&ptr.addr()).copied().unwrap_or(ptr.addr());
-    let shift = ptr.addr() - start;
-    let address = symmetric::address(ptr.wrapping_byte_sub(shift), 1, routine, "ptr");
-    untyped::quiet(world::default_stream().endpoint(routine));
-    let moved = match world.realloc(address, size.saturating_add(shift)) {
-        Ok(moved) => moved,
-        Err(error) => return failed(routine, &error),
-    };
-    let place: *mut c_void = moved.as_ptr().wrapping_add(shift).cast();
-    if shift > 0 {
-        let mut all = SHIFTED.lock();
-        all.remove(&ptr.addr());
-        all.insert(place.addr(), place.addr() - shift);
+    let address = symmetric::address(ptr, 1, routine, "ptr");
+    untyped::quiet(context::default_endpoint(routine));
+    match world.realloc(address, size) {
+        Ok(moved) => moved.as_ptr().cast(),
+        Err(error) => failed(routine, &error),
     }
-    place
 }
 
 fn free(routine: &'static str, ptr: *mut c_void) {
@@ -197,9 +172,8 @@ fn free(routine: &'static str, ptr: *mut c_void) {
     if ptr.is_null() {
         return;
     }
-    let start = SHIFTED.lock().remove(&ptr.addr()).unwrap_or(ptr.addr());
-    let address = symmetric::address(ptr.with_addr(start), 1, routine, "ptr");
-    untyped::quiet(world::default_stream().endpoint(routine));
+    let address = symmetric::address(ptr, 1, routine, "ptr");
+    untyped::quiet(context::default_endpoint(routine));
     if let Err(error) = world.free(address) {
         refuse(routine, "ptr", format_args!("is {ptr:p}: {error}"));
     }

@@ -1,18 +1,18 @@
 //! OpenSHMEM 1.5 and 1.6 for C and C++, on the runtime of `shmem-rt`.
 //!
 //! A thin layer: a table of routines, and functions that translate C addresses and call the runtime. A process has one world, from
-//! the first `shmem_init` to the exit. Heaps, all segments, and the data of the executable (`data`) are symmetric.
+//! the first `shmem_init` to the exit. Heaps, all segments, and the variables of the executable (`globals`) are symmetric.
 //!
 //! ```text
 //! setup bootstrap heap rma strided amo wait order context signal extension     one-sided families
 //! active_set collective combine long_double team lock                       collectives, teams and locks
-//! data          the executable's variables as a segment
+//! globals       the executable's variables as a segment
 //! symmetric     offsets of C addresses
 //! word          symmetric words of the library's own protocols
 //! world         the state of the process
 //! handles       handles of contexts and teams
-//! caller        lines of C that call, kept for checks and traces
-//! refusal       messages about mistakes of the caller
+//! errors        messages about mistakes of the caller
+//! call_site     the line of C that calls, for messages, checks and traces
 //! table types   names and types of C
 //! header        the headers, made from the table
 //! ```
@@ -22,19 +22,19 @@
 mod active_set;
 mod amo;
 mod bootstrap;
-mod caller;
+mod call_site;
 mod collective;
 mod combine;
 mod context;
-mod data;
+mod errors;
 mod extension;
+mod globals;
 mod handles;
 pub mod header;
 mod heap;
 mod lock;
 mod long_double;
 mod order;
-mod refusal;
 mod rma;
 mod setup;
 mod signal;

@@ -18,10 +18,10 @@ use shmem::{Pe, raw};
 use shmem_core::observe::{Call, Family};
 use shmem_core::transport::{AtomicOp, Width};
 
-use crate::refusal::refuse;
+use crate::context;
+use crate::errors::refuse;
 use crate::symmetric::{self, SegmentOffset};
 use crate::table::routines;
-use crate::types::Ctx;
 use crate::word::Word;
 use crate::world::{self, CWorld};
 
@@ -59,7 +59,7 @@ impl Lock {
         let lock = Self::of(routine, lock);
         let SegmentOffset { segment, offset } = lock.place;
         let call = Call::new(family, Location::caller()).at(lock.home, segment, offset, size_of::<c_long>());
-        world::stream(Ctx::DEFAULT, routine).endpoint(routine).tell(call, || operation(&lock))
+        context::default_endpoint(routine).tell(call, || operation(&lock))
     }
 
     fn of(routine: &'static str, lock: *mut c_long) -> Self {

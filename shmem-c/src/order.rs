@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use shmem_core::context::untyped;
 
+use crate::context::Call;
 use crate::table::routines;
-use crate::world::Call;
 
 routines! {
     once {

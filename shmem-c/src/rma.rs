@@ -9,12 +9,13 @@ use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::Remote;
 
-use crate::data;
-use crate::refusal::refuse;
+use crate::context::Call;
+use crate::errors::refuse;
+use crate::globals;
 use crate::symmetric::{self, SegmentOffset};
 use crate::table::routines;
 use crate::types::{Ctx, Item, LongDouble};
-use crate::world::{self, Call};
+use crate::world;
 
 routines! {
     numbers {
@@ -29,13 +30,7 @@ routines! {
         ctx "" "_get_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get_nbi 0]
             = get::<T>, Family::GetNbi;
     }
-    sizes {
-        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::Put;
-        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::Get;
-        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::PutNbi;
-        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::GetNbi;
-    }
-    mem {
+    sizes_and_mem {
         ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::Put;
         ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::Get;
         ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::PutNbi;
@@ -200,7 +195,7 @@ unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
 #[inline(never)]
 unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {
     let endpoint = call.endpoint();
-    if bytes == 0 || data::is_constant(source.addr(), bytes) {
+    if bytes == 0 || globals::is_constant(source.addr(), bytes) {
         call.pe(pe);
         // SAFETY: constants of the program, equal on all PEs; `dest` is writable (caller).
         return unsafe { untyped::copy(dest, source, bytes) };

@@ -14,12 +14,14 @@ use shmem_core::context::untyped;
 use shmem_core::exclusion::Mutex;
 
 use crate::bootstrap::Bootstrap;
-use crate::refusal::{self, CallSite, refuse};
+use crate::call_site::CallSite;
+use crate::context;
+use crate::errors::{self, refuse};
 use crate::table::routines;
 use crate::team;
 use crate::types::{SHMEM_THREAD_MULTIPLE, SHMEM_THREAD_SINGLE, Team};
 use crate::world::{self, CWorld};
-use crate::{bootstrap, caller, data, heap, symmetric};
+use crate::{bootstrap, call_site, globals, heap, symmetric};
 
 routines! {
     once {
@@ -151,11 +153,11 @@ fn start_by(routine: &str, level: c_int, join: impl FnOnce() -> shmem::Result<CW
 }
 
 fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
-    data::describe(HEAP);
-    caller::open();
-    let world = join().unwrap_or_else(|error| refusal::end(2, &error.to_string()));
+    globals::describe(HEAP);
+    call_site::open();
+    let world = join().unwrap_or_else(|error| errors::end(2, &error.to_string()));
     // SAFETY: a program in C has no references to its variables.
-    let adopted = unsafe { data::adopt(&world) };
+    let adopted = unsafe { globals::adopt(&world) };
     if let Err(error) = adopted {
         shmem::raw::job::abort(&world, 1, &error);
     }
@@ -180,7 +182,7 @@ fn tell_panics() {
             ("", Some(location)) => format!("; in the library, at {location}"),
             _ => place.to_string(),
         };
-        refusal::end(1, &format!("{routine}{text}{place}"));
+        errors::end(1, &format!("{routine}{text}{place}"));
     }));
 }
 
@@ -250,12 +252,12 @@ fn pe_accessible(routine: &'static str, pe: c_int) -> c_int {
 }
 
 fn addr_accessible(routine: &'static str, addr: *const c_void, pe: c_int) -> c_int {
-    let endpoint = world::default_stream().endpoint(routine);
+    let endpoint = context::default_endpoint(routine);
     c_int::from(pe_accessible(routine, pe) == 1 && symmetric::find(endpoint, addr.addr(), 1).is_some())
 }
 
 fn ptr(routine: &'static str, dest: *const c_void, pe: c_int) -> *mut c_void {
-    let pe = world::default_stream().pe(routine, pe);
+    let pe = context::default_stream().pe(routine, pe);
     pointer_to(routine, dest, pe)
 }
 
@@ -270,7 +272,7 @@ fn team_ptr(routine: &'static str, team: Team, dest: *const c_void, pe: c_int) -
 
 /// The pointer of this process to a symmetric address on a PE, or null.
 fn pointer_to(routine: &str, dest: *const c_void, pe: shmem::Pe) -> *mut c_void {
-    let endpoint = world::default_stream().endpoint(routine);
+    let endpoint = context::default_endpoint(routine);
     let Some(place) = symmetric::find(endpoint, dest.addr(), 1) else { return std::ptr::null_mut() };
     if pe.number() == endpoint.me().number() {
         return dest.cast_mut();

@@ -6,13 +6,14 @@ use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::{SignalOp, Width};
 
-use crate::refusal::refuse;
+use crate::context::Call;
+use crate::errors::refuse;
 use crate::rma::{bytes_of, near_range, near_word, remote, remote_word};
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Item, UInt64};
 use crate::wait::{CMP_NE, Words};
-use crate::world::{self, Call};
+use crate::world;
 
 routines! {
     standard_rma {
@@ -23,15 +24,7 @@ routines! {
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
             [shmem_put_signal_nbi 0] = put_signal::<T>, Family::PutSignalNbi;
     }
-    sizes {
-        ctx "put" "_signal"
-            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [] = put_signal::<T>, Family::PutSignal;
-        ctx "put" "_signal_nbi"
-            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [] = put_signal::<T>, Family::PutSignalNbi;
-    }
-    mem {
+    sizes_and_mem {
         ctx "put" "_signal"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
             [] = put_signal::<T>, Family::PutSignal;

@@ -9,11 +9,12 @@ use shmem_core::observe::{Effect, Family};
 use shmem_core::strided::Level;
 use shmem_core::transport::Remote;
 
-use crate::refusal::refuse;
+use crate::context::Call;
+use crate::errors::refuse;
 use crate::rma::{bytes_of, remote};
 use crate::table::routines;
 use crate::types::Item;
-use crate::world::{self, Call};
+use crate::world;
 
 routines! {
     standard_rma {

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use shmem_core::context::Endpoint;
 use shmem_core::object::SymAddr;
 
-use crate::data;
-use crate::refusal::refuse;
+use crate::context;
+use crate::errors::refuse;
+use crate::globals;
 use crate::world;
 
 static MINE: AtomicUsize = AtomicUsize::new(0);
@@ -35,7 +36,7 @@ pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     if offset.wrapping_sub(FIRST.load(Ordering::Relaxed)) < SPAN.load(Ordering::Relaxed) {
         return Some(offset);
     }
-    data::offset(address)
+    globals::offset(address)
 }
 
 /// The offset of a range; `None`: take the cold path.
@@ -47,14 +48,15 @@ pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     if inside < span && bytes <= span - inside {
         return Some(offset);
     }
-    let (first, last) = (data::offset(pointer.addr())?, pointer.addr().checked_add(bytes.saturating_sub(1))?);
-    data::offset(last).map(|_| first)
+    let (first, last) =
+        (globals::offset(pointer.addr())?, pointer.addr().checked_add(bytes.saturating_sub(1))?);
+    globals::offset(last).map(|_| first)
 }
 
 /// The offset of a range. Refuses one that is not symmetric.
 pub(crate) fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SegmentOffset {
     world::current(routine);
-    let endpoint = world::default_stream().endpoint(routine);
+    let endpoint = context::default_endpoint(routine);
     find(endpoint, pointer.addr(), bytes)
         .unwrap_or_else(|| missed(endpoint, pointer.addr(), bytes, routine, argument))
 }
@@ -69,14 +71,14 @@ pub(crate) fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &st
 /// [`locate`], as an address of the runtime.
 pub(crate) fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
     let place = locate(pointer, bytes, routine, argument);
-    SymAddr::assume(world::default_stream().endpoint(routine).mine(place.offset))
+    SymAddr::assume(context::default_endpoint(routine).mine(place.offset))
 }
 
 pub(crate) fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<SegmentOffset> {
     let offset = address.wrapping_sub(endpoint.mine(0).addr());
     let offset = match endpoint.segments().find(offset, bytes) {
         Some(segment) => return Some(SegmentOffset { segment, offset }),
-        None => data::offset(address)?,
+        None => globals::offset(address)?,
     };
     let segment = endpoint.segments().find(offset, bytes)?;
     Some(SegmentOffset { segment, offset })
@@ -87,7 +89,7 @@ pub(crate) fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<
 fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argument: &str) -> ! {
     let list = endpoint.segments().list();
     let mine = endpoint.mine(0).addr();
-    if let Some(offset) = data::offset(address) {
+    if let Some(offset) = globals::offset(address) {
         let ends = list.iter().map(|(_, segment)| segment.start + segment.bytes).filter(|&end| end > offset);
         let room = ends.min().map_or(0, |end| end - offset);
         refuse(
@@ -98,7 +100,7 @@ fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argu
             ),
         );
     }
-    if let Some(why) = data::refusal(address) {
+    if let Some(why) = globals::refusal(address) {
         refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
     }
     let is_symmetric = |index: &u32| *index != shmem_core::segment::SYSTEM;

@@ -27,7 +27,7 @@
 //! | `set` | `shmem_broadcast32`, with an active set behind all arguments | members, arguments |
 //! | `work` | `shmem_float_sum_to_all`, with an active set that has memory to work in | members, arguments |
 //!
-//! A [call](crate::world::Call) is a context and a name; [members](crate::active_set::Members) know the name as well.
+//! A [call](crate::context::Call) is a context and a name; [members](crate::active_set::Members) know the name as well.
 //!
 //! The list before the braces has the types `T`. `[put 0]` makes the row a case of the generic `shmem_put`, chosen by argument 0.
 //! Expressions after the function are its last arguments.
@@ -85,14 +85,14 @@ macro_rules! routine {
     (only $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
             $to true ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
-            ($target)($crate::world::Call::new(ctx, &NAME) $(, $name)* $(, $last)*)
+            ($target)($crate::context::Call::new(ctx, &NAME) $(, $name)* $(, $last)*)
         }
     };
     (fixed $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmem_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $type $pre $($rest)* }
+        $crate::table::routine! { by ["shmem_" $pre $type] [$crate::context::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $type $pre $($rest)* }
     };
     (beside $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmemx_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $type $pre $($rest)* }
+        $crate::table::routine! { by ["shmemx_" $pre $type] [$crate::context::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $type $pre $($rest)* }
     };
     (plain $to:tt $type:literal $pre:literal $($rest:tt)*) => {
         $crate::table::routine! { by ["shmem_" $pre $type] [NAME] $to $type $pre $($rest)* }
@@ -227,6 +227,7 @@ lists! { $
     /// Sizes of elements in bits.
     sizes { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" }
     mem { Bytes1 "mem" }
+    sizes_and_mem { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" Bytes1 "mem" }
     /// Sizes of elements in bits, of collectives over active sets.
     sizes_of_sets { Bytes4 "32" Bytes8 "64" }
     /// Standard AMO types (table 5).

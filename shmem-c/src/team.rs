@@ -5,11 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use shmem::{Error, Team, TeamConfig as Config};
 
+use crate::context;
+use crate::errors::{refuse, tell_once};
 use crate::handles::Handles;
-use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::types::{self, SHMEM_TEAM_NUM_CONTEXTS, TeamConfig};
-use crate::world::{self, Opened};
+use crate::world;
 
 routines! {
     once {
@@ -248,7 +249,7 @@ fn destroy(routine: &'static str, team: types::Team) {
     }
     let world = world::current(routine);
     let made = TEAMS.take(team.0).unwrap_or_else(|| refuse_gone(routine, "team"));
-    if Opened::destroy_of(team) {
+    if context::destroy_of(team) {
         let why = "has a context with SHMEM_CTX_PRIVATE: destroy that first (shmem_ctx_destroy)";
         refuse(routine, "team", why);
     }

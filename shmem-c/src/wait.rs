@@ -15,7 +15,9 @@ use shmem_core::observe::{Call, Family, Wait};
 use shmem_core::system_area::Activity;
 use shmem_core::text::Text;
 
-use crate::refusal::{CallSite, refuse};
+use crate::call_site::CallSite;
+use crate::context;
+use crate::errors::refuse;
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Compared, Item, Long};
@@ -210,12 +212,12 @@ impl<T: Compared> WordSet for Words<T> {
     }
 
     fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R {
-        let endpoint = world::default_stream().endpoint(self.routine);
+        let endpoint = context::default_endpoint(self.routine);
         untyped::look(endpoint, || self.call(endpoint, family), look)
     }
 
     fn wait(&self, family: Family, done: impl FnMut() -> bool) {
-        let endpoint = world::default_stream().endpoint(self.routine);
+        let endpoint = context::default_endpoint(self.routine);
         wait_for(
             endpoint,
             self.routine,

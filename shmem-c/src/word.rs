@@ -7,10 +7,9 @@ use shmem_core::context::{Endpoint, untyped};
 use shmem_core::observe::{Call, Family};
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
+use crate::context;
 use crate::symmetric::SegmentOffset;
-use crate::types::Ctx;
 use crate::wait::wait_for;
-use crate::world;
 
 /// A word that every PE has.
 #[derive(Clone, Copy)]
@@ -26,7 +25,7 @@ impl Word {
     ///
     /// `place` has `width` bytes, and is aligned to that size.
     pub(crate) unsafe fn new(routine: &'static str, place: SegmentOffset, width: Width) -> Self {
-        Self { endpoint: world::stream(Ctx::DEFAULT, routine).endpoint(routine), place, width, routine }
+        Self { endpoint: context::default_endpoint(routine), place, width, routine }
     }
 
     pub(crate) fn update(&self, pe: Pe, op: AtomicOp, family: Family) {

@@ -5,7 +5,7 @@
 
 use core::cell::Cell;
 use core::ffi::c_void;
-use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
+use core::ptr::{null_mut, with_exposed_provenance_mut};
 use core::sync::atomic::Ordering::Relaxed;
 use std::os::fd::BorrowedFd;
 
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags};
 use shmem_launch::say::say;
 
-use super::executable::{Data, PageRange};
+use super::executable::Data;
 use super::{IS_COPY, data, held};
 
 thread_local! {
@@ -41,9 +41,9 @@ unsafe extern "C" fn before() {
     }
     match copy(&data) {
         Ok(copy) => COPY.set(copy),
-        Err(errno) => {
-            say(&format!("shmem: warning: no memory to fork globals: the child shares them: {errno}"))
-        }
+        Err(errno) => say(&format!(
+            "shmem: warning: globals are not copied for a forked process, which shares them: {errno}"
+        )),
     }
 }
 
@@ -81,14 +81,7 @@ fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
     let copy = unsafe { rustix::mm::mmap_anonymous(null_mut(), span.len(), protection, flags) }?;
     // Other threads and PEs may write meanwhile. Their writes are as undefined as in a child of any program with threads.
-    let done = match held() {
-        Some(memfd) => copy_pages(memfd, copy.cast(), span.len()),
-        None => {
-            let ranges = data.ranges().iter();
-            ranges.for_each(|range| copy_words(range, copy.wrapping_byte_add(range.start - span.start)));
-            Ok(())
-        }
-    };
+    let done = held().ok_or(Errno::BADF).and_then(|memfd| copy_pages(memfd, copy.cast(), span.len()));
     match done {
         Ok(()) => Ok(copy),
         Err(errno) => {
@@ -124,17 +117,4 @@ fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), E
         at = at.max(end);
     }
     Ok(())
-}
-
-/// Copies the nonzero words of a range, if the program has closed the memfd.
-fn copy_words(range: &PageRange, copy: *mut c_void) {
-    let (from, to) = (with_exposed_provenance::<u64>(range.start), copy.cast::<u64>());
-    for k in 0..(range.end - range.start) / size_of::<u64>() {
-        // SAFETY: a word of the globals, which are mapped for ever.
-        let word = unsafe { from.wrapping_add(k).read_volatile() };
-        if word != 0 {
-            // SAFETY: a word of a mapping that is ours, as large as the globals.
-            unsafe { to.wrapping_add(k).write_volatile(word) };
-        }
-    }
 }

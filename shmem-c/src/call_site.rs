@@ -1,17 +1,97 @@
-//! The source lines of C calls, for users that need them at every call: checked mode and traces.
+//! Where C calls the library: [`CallSite`], for messages, and a cache of call sites for checked mode and traces.
 //!
-//! Finding a line takes milliseconds, because debug information is read ([`CallSite`]). So each thread caches lines. The key is the
-//! return addresses from the library's innermost frame to the first frame of the program. In a statically linked executable, no
-//! frame can be recognised as the program's, and the key is the whole stack.
+//! The line of a call comes from debug information. Without that, a message names the function that calls. Both are read from the
+//! text of the standard library's backtrace: the frame of the exported function is followed by its caller's.
+//!
+//! Reading debug information takes milliseconds, and checked mode and traces need every call's line. So each thread caches lines. The
+//! key is the return addresses from the library's innermost frame to the first frame of the program. In a statically linked
+//! executable, no frame can be recognised as the program's, and the key is the whole stack.
 
+use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_int, c_void};
+use std::fmt;
 
 use shmem::raw::collective;
 use shmem_core::exclusion::Mutex;
 
-use crate::refusal::{self, CallSite};
+/// Where C calls the library.
+#[derive(Debug, Default)]
+pub(crate) struct CallSite {
+    /// The file; without debug information the name of the function.
+    pub(crate) file: String,
+    /// 0: not known.
+    pub(crate) line: u32,
+}
+
+impl CallSite {
+    /// The call that this thread is in.
+    pub(crate) fn find() -> Self {
+        Self::in_frames(&Backtrace::force_capture().to_string()).unwrap_or_default()
+    }
+
+    /// The routine that this thread is in.
+    pub(crate) fn routine() -> Option<String> {
+        let told = Backtrace::force_capture().to_string();
+        let name = frames(&told).map(|(name, _)| name).find(|name| is_exported(name))?;
+        Some(name.strip_prefix('p').unwrap_or(name).to_owned())
+    }
+
+    fn in_frames(told: &str) -> Option<Self> {
+        let is_ours = |(name, place): &(&str, Option<&str>)| {
+            is_exported(name) || place.is_some_and(|place| is_in_table(name, place))
+        };
+        let (name, place) = frames(told).skip_while(|frame| !is_ours(frame)).find(|frame| !is_ours(frame))?;
+        place.and_then(Self::parsed).or_else(|| Some(Self { file: name.to_owned(), line: 0 }))
+    }
+
+    /// Parses `a.c:12:7` or `a.c:12`.
+    fn parsed(text: &str) -> Option<Self> {
+        let mut parts = text.rsplitn(3, ':');
+        let (last, before, rest) = (parts.next()?, parts.next()?, parts.next());
+        match (before.parse(), rest) {
+            (Ok(line), Some(file)) => Some(Self { file: file.to_owned(), line }),
+            _ => Some(Self {
+                file: text.strip_suffix(last)?.trim_end_matches(':').to_owned(),
+                line: last.parse().ok()?,
+            }),
+        }
+    }
+}
+
+/// The frames of a backtrace, innermost first: name and place of each.
+fn frames(told: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut lines = told.lines().map(str::trim).peekable();
+    std::iter::from_fn(move || {
+        let is_number = |(number, _): &(&str, &str)| number.parse::<usize>().is_ok();
+        let name = lines.find_map(|line| line.split_once(": ").filter(is_number))?.1;
+        Some((name, lines.peek().and_then(|next| next.strip_prefix("at "))))
+    })
+}
+
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file.as_str(), self.line) {
+            ("", _) => Ok(()),
+            (name, 0) => write!(f, "; in {name}"),
+            (file, line) => write!(f, "; at {file}:{line}"),
+        }
+    }
+}
+
+/// Whether a frame is that of a routine, by its name in Rust: debug information has no other. The path may be relative.
+fn is_in_table(name: &str, place: &str) -> bool {
+    name.rsplit("::").next() == Some("routine") && place.contains("table.rs:")
+}
+
+/// Whether a frame is that of a routine, by its exported name.
+fn is_exported(name: &str) -> bool {
+    let others = ["start_pes", "my_pe", "num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"];
+    let name = name.strip_prefix('p').unwrap_or(name);
+    ["shmem_", "shmemx_"].iter().any(|start| name.starts_with(start)) && !name.contains("::")
+        || others.iter().any(|other| name.trim_start_matches('_') == *other)
+}
 
 /// Most return addresses of a key.
 const FRAMES: usize = 48;
@@ -95,7 +175,7 @@ unsafe extern "C" {
 fn is_inside(address: usize) -> bool {
     let (own, _) = module(find as fn() -> Option<collective::Place> as usize);
     let (module, name) = module(address);
-    module == own || name.is_some_and(refusal::is_exported)
+    module == own || name.is_some_and(is_exported)
 }
 
 /// The start of the executable or library that an address lies in, and the name of its function, if that is exported.
