@@ -15,7 +15,7 @@ use rustix::process::{Pid, getuid};
 use super::peer::Peer;
 use crate::say::say;
 
-/// Most bytes of a job's name in a socket's name, which has at most 107. Jobs' names differ at their end.
+/// Upper limit on the bytes of a job's name in a socket's name, which has at most 107 bytes. Jobs' names differ at their end.
 const MOST: usize = 64;
 
 /// The right to be a PE, which no other process has while this value lives.
@@ -56,7 +56,7 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// The owner of a name; `None`: not known.
+/// Returns the owner of a name; `None`: not known.
 fn holder(address: &SocketAddrUnix) -> Option<Peer> {
     // A PE that has just bound the name listens soon.
     (0..20).find_map(|_| {

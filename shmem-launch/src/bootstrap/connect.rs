@@ -54,7 +54,6 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
     alone()
 }
 
-/// Time between two looks for a debugger.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Prints how to attach a debugger to this process, and waits until one is attached: `SHMEM_ATTACH_WAIT=1`.

@@ -16,7 +16,7 @@ use crate::launch::exchange_server::{check, portions};
 use crate::launch::messages::{ToLauncher, ToPe, Value};
 use crate::launch::socket::{Channel, Packet};
 
-/// The exchange of a [`Bootstrap`](super::Bootstrap), with the same methods.
+/// The methods of [`Bootstrap`](super::Bootstrap) that exchange values and descriptors.
 pub(super) trait Exchange: Send + Sync {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
@@ -27,11 +27,11 @@ pub(super) trait Exchange: Send + Sync {
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>>;
 }
 
-/// A PE's connection to the server.
+/// A PE's connection to the server of the exchange.
 pub(super) struct Served {
     channel: Arc<Channel>,
     number: usize,
-    /// The PEs of this host, this one included.
+    /// All PEs of this host.
     neighbours: Vec<usize>,
     server: &'static str,
     /// The process manager, if its fence is part of each fence.

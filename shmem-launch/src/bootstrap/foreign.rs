@@ -32,7 +32,7 @@ const CODE: i32 = 2;
 /// Time for the first process to print its message.
 const FIRST_TURN: Duration = Duration::from_secs(1);
 
-/// A launcher, the variables with its process count and this process's number, and advice on starting PEs.
+/// Name of a launcher, variables with its process count and this process's number, and advice on starting PEs.
 type Launcher = (&'static str, &'static str, &'static str, &'static str);
 
 /// Advice for a launcher that speaks PMIx, if its server was not reached.
@@ -64,7 +64,7 @@ pub(super) fn refuse() -> io::Result<()> {
     }
 }
 
-/// The number of this process among several of a launcher, and the error. `variable` reads the environment.
+/// Returns this process's number among several of a launcher, and the error. `variable` reads the environment.
 fn several(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, String)> {
     // A socket of PMI is announced but missing, so the other variables of that launcher are left over from another process.
     let is_announced = variable(pmi::FD).is_some();

@@ -136,10 +136,10 @@ pub trait Bootstrap: Send + Sync {
 
 const SUSPECT: Duration = Duration::from_secs(1);
 
-/// Bytes of a value that every launcher takes in one piece.
+/// Bytes that every launcher accepts as one value.
 const ROUND_BYTES: usize = 32 << 10;
 
-/// The number of rounds of a value of which `rounds` rounds sent `said`: the length, then bytes. `None`: `said` is shorter or
+/// Returns how many rounds a value needs. The first `rounds` rounds sent `said`: the length, then bytes. `None`: `said` is shorter or
 /// longer than the length requires.
 fn rounds_of(said: &[u8], rounds: usize) -> Option<usize> {
     let length = u64::from_le_bytes(*said.first_chunk()?) as usize;

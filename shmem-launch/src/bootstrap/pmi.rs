@@ -27,34 +27,33 @@ use super::peer::inherited;
 use super::process_manager::{ProcessManager, left, numbered, unknown};
 use crate::say::say;
 
-/// The inherited socket, and the number of this process.
+/// Variables with the inherited socket, this process's number, and the number of processes.
 pub(super) const FD: &str = "PMI_FD";
 pub(super) const RANK: &str = "PMI_RANK";
 pub(super) const SIZE: &str = "PMI_SIZE";
 
-/// The address to connect to instead, and the name of this process there.
+/// Variables with an address to connect to instead, and this process's name there.
 const PORT: &str = "PMI_PORT";
 const ID: &str = "PMI_ID";
 
 /// The launcher's key for the processes' hosts.
 const MAPPING: &str = "PMI_process_mapping";
 
-/// Most bytes of a line to the launcher. Slurm reads no longer lines, but may announce longer values.
+/// Upper limit on the bytes of a line to the launcher. Slurm reads no longer lines, but may announce longer values.
 const MOST_REQUEST: usize = 1000;
 
-/// Most bytes of a line of the launcher, and of a value in pieces.
+/// Upper limits on the bytes of a line of the launcher, and of a value in pieces.
 const MOST_LINE: u64 = 64 << 10;
 const MOST_VALUE: usize = 64 << 20;
 
-/// Most bytes of a key of the library.
 const MOST_KEY: usize = 64;
 
 const MOST_PROCESSES: usize = 1 << 24;
 
-/// Hexadecimal digits of the length before a value.
+/// Hexadecimal digits of the length that precedes a value.
 const LENGTH: usize = 8;
 
-/// Time limit of an answer that needs no other process: the peer may be no launcher, and never answer.
+/// Time limit of an answer that needs no other process, because the peer may be no launcher and never answer.
 const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 
 /// Time for the launcher to read messages and to end the job.
@@ -138,7 +137,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks for the most bytes of a key and a value, at each put: few processes put.
+    /// Asks the launcher for its limits on the bytes of a key and a value, at each put, because few processes put.
     fn longest(&self) -> io::Result<(usize, usize)> {
         self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;
@@ -272,8 +271,8 @@ fn piece_of(process: usize, key: &str, piece: usize) -> String {
     format!("shmem-{process}-{key}-{piece}")
 }
 
-/// The host of each process. `mapping` has blocks of three numbers: first host, hosts, processes on each. The blocks are repeated until
-/// all processes have a host.
+/// Returns the host of each process. `mapping` has blocks of three numbers: first host, hosts, processes on each. The blocks are
+/// repeated until all processes have a host.
 fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     let blocks = mapping.trim().strip_prefix("(vector,(")?.strip_suffix("))")?;
     let block = |block: &str| {

@@ -74,7 +74,7 @@ pub trait ProcessManager: Send + Sync {
     fn leave(&self) {}
 }
 
-/// Bytes that are equal on one host, and differ between hosts.
+/// Returns bytes that are equal on one host, and differ between hosts.
 fn own_host() -> io::Result<Vec<u8>> {
     // Containers on different hosts may have equal host names.
     let name = |file: &str| {
@@ -84,7 +84,7 @@ fn own_host() -> io::Result<Vec<u8>> {
     Ok([name("hostname")?, name("random/boot_id")?].concat())
 }
 
-/// The error of a call after `leave`.
+/// Returns the error of a call after `leave`.
 pub(super) fn left(number: usize) -> io::Error {
     let what = format!(
         "PE {number} has left the job: what PEs do together ends before; exchange values before `finish`"
@@ -104,7 +104,7 @@ pub(super) fn numbered<H: Eq + std::hash::Hash>(hosts: impl IntoIterator<Item = 
         .collect()
 }
 
-/// The error of a useless answer of the launcher.
+/// Returns the error for a useless answer of the launcher.
 pub(super) fn unknown(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the launcher does not say who is where: {what}"))
 }

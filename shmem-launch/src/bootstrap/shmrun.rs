@@ -20,10 +20,9 @@ use crate::launch::socket::{Channel, is_readable};
 use crate::launch::{JOB, NPES, PE, SOCKET};
 use crate::say::say;
 
-/// The launcher's name in messages.
 const SERVER: &str = "shmrun";
 
-/// Time limit of the launcher's first answer: the peer may be no launcher, and never answer.
+/// Time limit of the launcher's first answer, because the peer may be no launcher and never answer.
 const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 
 /// A PE of a job on this host.
@@ -159,7 +158,7 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
 }
 
-/// Asks the kernel to kill this process when the launcher's end of the pipe closes: the launcher has ended.
+/// Asks the kernel to kill this process when the launcher has ended, which closes the launcher's end of the pipe.
 /// (`PR_SET_PDEATHSIG`, which the launcher sets as well, does not reach a PE below a wrapper script.)
 fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     const F_SETSIG: libc::c_int = 10;

@@ -18,7 +18,7 @@ use crate::cpus;
 use crate::env::Bind;
 
 impl Bind {
-    /// The CPU sets, which PEs take in turn (empty: PEs are not bound), and a remark for the user.
+    /// Returns the CPU sets, which PEs take in turn (empty: PEs are not bound), and a remark for the user.
     pub(crate) fn binding(self, pes: usize) -> io::Result<(Vec<CpuSet>, Option<String>)> {
         // A control group's quota may be below its CPU count.
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -55,7 +55,7 @@ impl Bind {
     }
 }
 
-/// The CPUs of each PE. There are no more PEs than CPUs. `core` returns a CPU's core.
+/// Returns the CPUs of each PE. There are no more PEs than CPUs. `core` returns a CPU's core.
 fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     if pes <= groups.len() {
         return parts(groups, pes);
@@ -79,13 +79,13 @@ fn parts(lists: &[Vec<usize>], parts: usize) -> Vec<Vec<usize>> {
     (0..parts).map(|part| lists[start(part)..start(part + 1)].concat()).collect()
 }
 
-/// The core of a CPU: the first of its hardware threads.
+/// Returns the core of a CPU, which is the first of the core's hardware threads.
 fn core(cpu: usize) -> usize {
     let siblings = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     Root::default().list(&siblings).and_then(|siblings| siblings.first().copied()).unwrap_or(cpu)
 }
 
-/// The number of PEs of each group of CPUs: equal, except for groups without CPUs left.
+/// Returns the number of PEs of each group of CPUs, equal except for groups without CPUs left.
 fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     for _ in 0..pes {
@@ -97,7 +97,7 @@ fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     shares
 }
 
-/// The allowed CPUs by NUMA node. CPUs of unknown nodes come last.
+/// Returns the allowed CPUs by NUMA node. CPUs of unknown nodes come last.
 fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut left = allowed.to_vec();

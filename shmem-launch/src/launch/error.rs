@@ -13,7 +13,6 @@ pub struct LaunchError {
     code: u8,
 }
 
-/// As `Display`, for `unwrap`.
 impl fmt::Debug for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -45,7 +44,7 @@ impl LaunchError {
         Self::new(format!("the process of PE {pe} could not be started: {why}{remedy}"))
     }
 
-    /// The kernel did not run the program as a PE.
+    /// Explains why the kernel did not run the program as a PE.
     pub(crate) fn program(pe: usize, program: &OsStr, why: &io::Error) -> Self {
         let (name, file) = (program.display(), Path::new(program));
         let is_path = program.as_encoded_bytes().contains(&b'/');

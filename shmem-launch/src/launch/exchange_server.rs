@@ -11,7 +11,7 @@ use super::messages::{
 };
 use crate::codec;
 
-/// Most bytes of values, with their keys, that a PE puts between two fences. The library puts 32 KiB.
+/// Upper limit on the bytes of values, with their keys, that a PE puts between two fences. The library puts 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
 
 /// Values since the last fence, and descriptors to share. `D`: a descriptor.
@@ -143,7 +143,7 @@ impl<D> Seat<D> {
     }
 }
 
-/// Packs values into few packets, at least one.
+/// Encodes values in few packets, at least one.
 pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     let (mut portion, mut bytes) = (Vec::new(), AROUND_VALUES);
@@ -160,7 +160,7 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     packets
 }
 
-/// The packets to each PE of a host with the others' descriptors: first each PE's count, then the descriptors.
+/// Returns the packets to each PE of a host with the other PEs' descriptors: first each PE's count, then the descriptors.
 pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
     lists.iter().flat_map(move |(to, _)| {
         let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
@@ -172,7 +172,7 @@ pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (
     })
 }
 
-/// Splits descriptors into one or more packets, each with whether it is the last.
+/// Splits descriptors into one or more packets. The flag marks the last packet.
 pub(crate) fn portions<D>(list: &[D]) -> impl Iterator<Item = (&[D], bool)> {
     let count = list.len().div_ceil(MAX_DESCRIPTORS).max(1);
     let end = |k: usize| list.len().min(k * MAX_DESCRIPTORS);

@@ -48,7 +48,7 @@ impl HostList {
         self.0.iter().map(|(_, slots)| slots).fold(0, |all, &slots| all.saturating_add(slots))
     }
 
-    /// The hosts of a job, with the number of PEs of each. Each host is filled before the next.
+    /// Returns the hosts of a job, with the number of PEs of each. Each host is filled before the next.
     pub(super) fn place(&self, pes: usize) -> Result<Vec<(&str, usize)>, LaunchError> {
         let mut left = pes;
         let mut placed = Vec::new();
@@ -68,7 +68,7 @@ impl HostList {
         Ok(placed)
     }
 
-    /// A host may have several entries.
+    /// Reads entries. A host may have several.
     fn of<'t>(entries: impl IntoIterator<Item = &'t str>) -> Result<Self, LaunchError> {
         let mut hosts: Vec<(String, usize)> = Vec::new();
         for text in entries {
@@ -99,8 +99,8 @@ impl FromStr for HostList {
     }
 }
 
-/// The name and the slots of a host. A name must not look like an option, because it becomes an argument of a launcher. Launchers accept
-/// no addresses with colons, and no users.
+/// Returns name and slots of a host. A name must not look like an option, because the name becomes an argument of a launcher.
+/// Launchers accept no addresses with colons, and no users.
 fn entry(text: &str) -> Option<(&str, usize)> {
     let (host, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mut words = rest

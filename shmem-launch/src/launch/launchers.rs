@@ -15,12 +15,12 @@ use super::host_list::HostList;
 use super::spawn::DEFAULTS;
 use super::{Bind, Launch, Output, descriptor_limit};
 
-/// Launchers to look for, in this order.
+/// Names of launchers, in the order of the search.
 const LAUNCHERS: [&str; 4] = ["prterun", "mpirun", "mpiexec", SRUN];
 
 const SRUN: &str = "srun";
 
-/// Prefixes of variables that are passed to PEs on other hosts.
+/// Prefixes of the variables that PEs on other hosts get.
 const PREFIXES: [&str; 2] = ["SHMEM_", "SMA_"];
 
 /// Prefixes of variables that an outer launcher has set, which the launcher must not see.
@@ -76,7 +76,7 @@ impl Launch {
         Ok(command)
     }
 
-    /// Variables to set, and to remove (`None`).
+    /// Returns variables to set, and to remove (`None`).
     fn variables(&self) -> BTreeMap<OsString, Option<OsString>> {
         let is_ours = |name: &OsStr| {
             PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
@@ -95,7 +95,7 @@ impl Launch {
     }
 }
 
-/// The first installed launcher that PEs can join.
+/// Finds the first installed launcher that PEs can join.
 fn found() -> Result<(Vec<String>, Dialect), LaunchError> {
     let mut why = Vec::new();
     for name in LAUNCHERS {

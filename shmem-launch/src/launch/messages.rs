@@ -10,23 +10,23 @@ use crate::codec::Message;
 /// Version of the protocol, which must be equal on both sides.
 pub(crate) const VERSION: u32 = 6;
 
-/// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
+/// Upper limit on the bytes of a packet, below the smallest socket buffer that systems are set up with.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 
 pub(crate) const MAX_KEY: usize = 255;
 
 pub(crate) const MAX_VALUE: usize = 48 << 10;
 
-/// Most bytes of a message for people.
+/// Upper limit on the bytes of a message for people.
 pub(crate) const MAX_TEXT: usize = 16 << 10;
 
-/// Most descriptors that the kernel passes with one packet (`SCM_MAX_FD`).
+/// Upper limit on the descriptors that the kernel passes with one packet (`SCM_MAX_FD`).
 pub(crate) const MAX_DESCRIPTORS: usize = 253;
 
-/// Most bytes of a value in a packet, without its key and data: three numbers.
+/// Upper limit on the bytes of a value in a packet without key and data, which are three numbers.
 pub(crate) const OVERHEAD: usize = 12;
 
-/// Most bytes of a packet without its values.
+/// Upper limit on the bytes of a packet without its values.
 pub(crate) const AROUND_VALUES: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Value {
 impl Message for ToLauncher {}
 impl Message for ToPe {}
 
-/// The beginning of a text that fits into a message.
+/// Returns the beginning of a text that fits into a message.
 pub(crate) fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

@@ -160,7 +160,7 @@ pub enum Failure {
         /// Its number.
         signal: i32,
     },
-    /// The time of [`Launch::timeout`] was over.
+    /// The job ran for the time of [`Launch::timeout`].
     TimedOut,
 }
 
@@ -275,7 +275,7 @@ fn say(speaker: &str, text: &str) {
     crate::say::say(&format!("{speaker}: {text}"));
 }
 
-/// The time for the kernel, rounded up so that no wait ends early.
+/// Converts a time for the kernel, rounded up so that no wait ends early.
 pub(crate) fn timespec(time: Duration) -> Timespec {
     let time = time.saturating_add(Duration::from_micros(1));
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }

@@ -20,10 +20,10 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::{Output, Printed};
 
-/// A longer line is passed on in pieces.
+/// Upper limit on the bytes of a line. A longer line is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Most queued bytes of a writer. With more, no pipe of its stream is read.
+/// Upper limit on the queued bytes of a writer. With more, no pipe of the writer's stream is read.
 const MOST_QUEUED: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// The pipes of each PE, as lists of the streams that write into each. Streams that go to one file share a pipe, which keeps their
-/// order; the pipe's output goes to the first.
+/// Returns the pipes of each PE, each as the list of streams that write into the pipe. Streams that go to one file share a pipe,
+/// which keeps their order; the pipe's output goes to the first stream.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
@@ -72,7 +72,7 @@ pub(crate) struct Outlets {
 #[derive(Debug)]
 struct Writer {
     stream: StdStream,
-    /// `None`: closed.
+    /// Lines to be written; `None`: closed.
     queue: Option<Sender<Vec<u8>>>,
     queued: Arc<AtomicUsize>,
     end: Arc<OnceLock<Result<(), Errno>>>,
@@ -82,15 +82,13 @@ struct Writer {
 struct Source {
     pe: usize,
     stream: StdStream,
-    /// `None`: it has ended.
+    /// The pipe; `None`: the pipe has ended.
     pipe: Option<OwnedFd>,
     /// Bytes that are not passed on yet, or are kept.
     bytes: Vec<u8>,
 }
 
 impl Outlets {
-    /// Starts the writers.
-    ///
     /// Fails if no thread can be started. Then no PE must be started.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
@@ -104,12 +102,12 @@ impl Outlets {
         Ok(Self { output, writers, sources: Vec::new(), last: 0, bell })
     }
 
-    /// Adds a pipe of a PE, which must not block.
+    /// Adds a pipe of a PE. Reads of the pipe must not block.
     pub(crate) fn add(&mut self, pe: usize, stream: StdStream, pipe: OwnedFd) {
         self.sources.push(Source { pe, stream, pipe: Some(pipe), bytes: Vec::new() });
     }
 
-    /// The descriptors to wait on for [`pump`](Self::pump).
+    /// Returns the descriptors to wait on for [`pump`](Self::pump).
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let pipes = self.open().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN));
         pipes.chain([PollFd::new(&self.bell, PollFlags::IN)]).collect()
@@ -149,7 +147,7 @@ impl Outlets {
         self.write(StdStream::Err, lines.into_bytes());
     }
 
-    /// The result of writing, if that has ended.
+    /// Returns the result of writing, if the writer has ended.
     pub(crate) fn end(&self, stream: StdStream) -> Option<io::Result<()>> {
         self.writer(stream)?.end.get().map(|end| end.map_err(io::Error::from))
     }
@@ -167,7 +165,7 @@ impl Outlets {
         writer.end.get().is_none()
     }
 
-    /// The stream of the launcher that a PE's stream is passed on to.
+    /// Returns the stream of the launcher that a PE's stream is passed on to.
     pub(crate) fn stream_of(&self, stream: StdStream) -> StdStream {
         self.writer(stream).map_or(stream, |writer| writer.stream)
     }
@@ -195,7 +193,7 @@ impl Outlets {
         })
     }
 
-    /// The pipes that may be read, with the index of each.
+    /// Returns the pipes that may be read, with the index of each.
     fn open(&self) -> impl Iterator<Item = (usize, &OwnedFd)> {
         let sources = self.sources.iter().enumerate().filter(|(_, source)| self.has_room(source.stream));
         sources.filter_map(|(i, source)| Some((i, source.pipe.as_ref()?)))

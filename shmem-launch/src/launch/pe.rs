@@ -23,7 +23,7 @@ const SIGNALED: u32 = 0x400;
 pub(crate) struct Member {
     pe: usize,
     child: Child,
-    /// Readable when the child has ended.
+    /// A pidfd, which is readable when the child has ended.
     handle: Option<OwnedFd>,
     channel: Option<Channel>,
     outbox: VecDeque<Outgoing>,
@@ -54,7 +54,7 @@ pub(crate) struct Outgoing {
 #[derive(Debug)]
 struct Joined {
     pid: u32,
-    /// Readable when the process has ended; `None` for the child.
+    /// A pidfd, which is readable when the process has ended; `None` for the child.
     handle: Option<OwnedFd>,
     gone: bool,
 }
@@ -97,7 +97,7 @@ impl Member {
         list
     }
 
-    /// Whether only polling finds the PE's end.
+    /// Returns whether only polling finds the PE's end.
     pub(crate) fn must_be_asked(&self) -> bool {
         self.handle.is_none() && self.ended.is_none()
     }
@@ -151,7 +151,7 @@ impl Member {
         self.joined.as_ref().map(|joined| joined.pid)
     }
 
-    /// Updates which processes have ended. Packets sent before can still be received.
+    /// Finds out which processes have ended. Earlier packets can still be received.
     pub(crate) fn reap(&mut self) {
         if self.ended.is_none() {
             self.ended = end_of(&mut self.child);
@@ -163,7 +163,7 @@ impl Member {
         }
     }
 
-    /// Whether the joined process has ended; `None`: none has joined.
+    /// Returns whether the joined process has ended; `None`: none has joined.
     fn has_gone(&self) -> Option<bool> {
         let joined = self.joined.as_ref()?;
         Some(match joined.handle {
@@ -173,31 +173,30 @@ impl Member {
         })
     }
 
-    /// Whether the PE is out of reach although its first process goes on. A PE that has aborted is about to end.
+    /// Returns whether the PE is out of reach although its first process goes on. A PE that has aborted is about to end.
     pub(crate) fn is_lost(&self) -> bool {
         let out_of_reach = self.has_gone().is_some_and(|gone| gone || self.channel.is_none());
         out_of_reach && !self.finished && self.aborted.is_none() && self.ended.is_none()
     }
 
-    /// When the PE [was lost](Self::is_lost).
+    /// Returns when the PE [was lost](Self::is_lost).
     pub(crate) fn lost_since(&mut self, now: Instant) -> Option<Instant> {
         self.lost = self.is_lost().then(|| self.lost.unwrap_or(now));
         self.lost
     }
 
-    /// Whether the PE's known processes have ended.
+    /// Returns whether the PE's known processes have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() && self.has_gone() != Some(false)
     }
 
-    /// Whether the PE has failed.
     pub(crate) fn died(&self) -> bool {
         let Some(status) = self.ended else { return false };
         let left_early = self.has_gone() == Some(true) && !self.finished;
         self.aborted.is_none() && (!status.success() || left_early)
     }
 
-    /// The state of a stopped or dying process.
+    /// Returns the state of a stopped or dying process.
     pub(crate) fn held(&self) -> Option<Standing> {
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())

@@ -19,17 +19,17 @@ use super::socket::{Packet, Sender};
 use super::spawn::Spawner;
 use crate::codec;
 
-/// How long a PE may be out of reach while its first process goes on.
+/// Time that a PE may be out of reach while its first process goes on.
 const LOST: Duration = Duration::from_millis(500);
 
 /// Interval of polling processes without a pidfd, and PEs out of reach.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
-/// Most packets that are taken from a PE in its turn.
+/// Upper limit on the packets that are taken from a PE in its turn.
 const TURN: usize = 64;
 
-/// Most packets that are taken from a PE whose process has ended: more than a socket holds. Other processes may still write to the same
-/// socket.
+/// Upper limit on the packets that are taken from a PE whose process has ended, more than a socket holds. Other processes may still
+/// write to the same socket.
 const LAST_TURN: usize = 1 << 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Pes {
         self.members.iter().all(Member::is_over)
     }
 
-    /// Whether no PE can wait for another one.
+    /// Returns whether no PE can wait for another PE.
     pub(crate) fn have_left(&self) -> bool {
         self.members.iter().all(|member| member.finished || member.is_over())
     }
@@ -248,7 +248,7 @@ impl Pes {
         }
     }
 
-    /// Whether a PE may begin a step: no step is pending, and all earlier packets were sent.
+    /// Returns whether a PE may begin a step: no step is pending, and all earlier packets were sent.
     fn may_go_on(&mut self, pe: usize) -> bool {
         let member = &mut self.members[pe];
         member.flush();

@@ -9,7 +9,7 @@ use shmem_core::memory::Machine;
 use super::posix_signals;
 use crate::say::numbers;
 
-/// Most clauses about the other PEs.
+/// Upper limit on the clauses about the other PEs.
 const MOST_GROUPS: usize = 8;
 
 /// The state of a PE, known from the launcher and the PE's record.
@@ -44,7 +44,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Whether only others can change the state.
+    /// Returns whether only others can change the state.
     pub(crate) fn is_at_rest(&self) -> bool {
         use Standing::{Ended, Finished, Meeting, Stopped, Traced, Waiting};
         matches!(self, Meeting | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
@@ -78,7 +78,7 @@ impl Standing {
     }
 }
 
-/// A clause for all PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
+/// Returns a clause for all PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
 pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     let mut groups: Vec<(&Standing, Option<Duration>, Vec<usize>)> = Vec::new();
     for (pe, standing) in all {
@@ -110,8 +110,8 @@ pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     clauses
 }
 
-/// How a process ended, if it has. If other code of this process, such as a handler of SIGCHLD, has waited for it, the status is neither
-/// a code nor a signal.
+/// Returns how a process ended, if the process has ended. If other code of this process, such as a handler of SIGCHLD, has waited for
+/// the process, the status is neither a code nor a signal.
 pub(crate) fn end_of(child: &mut Child) -> Option<ExitStatus> {
     match child.try_wait() {
         Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Some(ExitStatus::from_raw(-1)),
@@ -142,7 +142,7 @@ impl Death {
         status.unwrap_or(1).max(1)
     }
 
-    /// The death: `was killed by signal 11 (SIGSEGV)`.
+    /// Describes the death: `was killed by signal 11 (SIGSEGV)`.
     pub(crate) fn how(&self) -> String {
         let wrapped = self.joined.is_some_and(|pid| pid != self.started);
         let Some(status) = self.status else {

@@ -20,16 +20,16 @@ use super::spawn::Spawner;
 use super::{Failure, Launch, Outcome, Output, descriptor_limit, timespec};
 use crate::say::line;
 
-/// Time between SIGTERM and SIGKILL after a death.
+/// Time from SIGTERM to SIGKILL after a death.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Time between a signal of the user and SIGKILL, for programs that save data.
+/// Time from a signal of the user to SIGKILL, for programs that save data.
 const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
-/// Longest time for others to settle after a death.
+/// Upper limit on the time for other PEs to settle after a death.
 const SETTLE: Duration = Duration::from_millis(250);
 
-/// Most bytes of a report in one line; a longer one has a line for each clause.
+/// Upper limit on the bytes of a report in one line. A longer report has a line for each clause.
 const ONE_SENTENCE: usize = 160;
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::messages::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 
-/// Attempts to send descriptors while the kernel's limit on descriptors in flight is reached. Ten seconds in all.
+/// Number of attempts to send descriptors while the kernel's limit on descriptors in flight is reached: ten seconds.
 const ATTEMPTS: usize = 10_000;
 
 const BETWEEN: Duration = Duration::from_millis(1);
@@ -25,7 +25,7 @@ const BETWEEN: Duration = Duration::from_millis(1);
 /// The last packet of an end that leaves in order, if the other end watches for its death.
 pub(crate) const LEAVING: &[u8] = b"leaving";
 
-/// Times that [`Channel::has_left`] may find another thread's packets, and no packet.
+/// Number of times that [`Channel::has_left`] may find another thread's packets, and may find no packet.
 const LOOKS: usize = 2000;
 const EMPTY_LOOKS: usize = 10;
 
@@ -40,7 +40,7 @@ pub(crate) struct Channel {
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// Set at the launcher's end.
+    /// The sender; `None` at the PE's end.
     pub(crate) sender: Option<Sender>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Sender {
 }
 
 impl Channel {
-    /// The launcher's end, which receives senders, and the PE's. Both are closed on `exec`.
+    /// Returns the launcher's end, which receives senders, and the PE's end. Both are closed on `exec`.
     pub(crate) fn pair() -> io::Result<(Self, Self)> {
         let (ours, theirs) = net::socketpair(
             net::AddressFamily::UNIX,
@@ -68,7 +68,7 @@ impl Channel {
         Self { socket, has_left: AtomicBool::new(false) }
     }
 
-    /// Sends. Waits for room.
+    /// Sends a packet. Waits for room.
     pub(crate) fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         for _ in 0..ATTEMPTS {
             match self.send_with(bytes, descriptors, SendFlags::NOSIGNAL) {
@@ -79,7 +79,7 @@ impl Channel {
         Err(Errno::TOOMANYREFS.into())
     }
 
-    /// Sends if there is room now. Returns whether sent.
+    /// Sends a packet if there is room now. Returns whether the packet was sent.
     pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[impl AsFd]) -> io::Result<bool> {
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         match self.send_with(bytes, &descriptors, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
@@ -107,13 +107,13 @@ impl Channel {
         self.receive_with(RecvFlags::CMSG_CLOEXEC)
     }
 
-    /// The next packet if there is one; the error is `WouldBlock` when there is none yet.
+    /// Returns the next packet. The error is `WouldBlock` when there is none yet.
     pub(crate) fn try_receive(&self) -> io::Result<Option<Packet>> {
         self.receive_with(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
     }
 
-    /// Whether the other end, which is gone, has sent [`LEAVING`]. Packets before that are left to another thread, which may be about to
-    /// receive them.
+    /// Returns whether the other end, which is gone, has sent [`LEAVING`]. Earlier packets are left to another thread, which may be
+    /// about to receive them.
     pub(crate) fn has_left(&self) -> bool {
         let (mut word, mut empty) = ([0; LEAVING.len() + 1], 0);
         for _ in 0..LOOKS {
@@ -188,7 +188,7 @@ impl From<Channel> for OwnedFd {
     }
 }
 
-/// Whether a read would find data or the end.
+/// Returns whether a read would find data or the end.
 pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
     let mut list = [PollFd::new(fd, PollFlags::IN)];
     poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)

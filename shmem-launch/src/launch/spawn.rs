@@ -34,9 +34,9 @@ pub(crate) struct Spawner {
     pub(crate) number: u64,
     /// The host of each PE, pretended or not.
     pub(crate) hosts: Vec<u32>,
-    /// As [`pipes`](super::output::pipes).
+    /// The streams of each pipe, as [`pipes`](super::output::pipes) returns them.
     pipes: Vec<Vec<StdStream>>,
-    /// PEs take these sets in turn; empty: not bound.
+    /// CPU sets, which PEs take in turn; empty: PEs are not bound.
     cpus: Vec<CpuSet>,
     /// The limit on descriptors of the PEs, if the launcher has raised its own.
     descriptors: Option<Rlimit>,
@@ -44,7 +44,7 @@ pub(crate) struct Spawner {
 }
 
 impl Spawner {
-    /// With a remark on binding, for the user.
+    /// Also returns a remark on binding, for the user.
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<StdStream>>,
@@ -129,7 +129,7 @@ impl Spawner {
         Ok(sources)
     }
 
-    /// The closure that the child runs before `exec`.
+    /// Returns the closure that the child runs before `exec`.
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);

@@ -19,7 +19,6 @@ use crate::bootstrap::process_manager::ProcessManager;
 use crate::launch::socket::{Channel, Packet};
 use crate::launch::{descriptor_limit, random, timespec};
 
-/// The first PE of a host, in messages of the others.
 pub(super) const FIRST: &str = "the first PE of this host";
 
 /// Time for the PEs of a host to connect, after a fence.
@@ -27,10 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const KEY: &str = "shmem.door";
 
-/// A PE's connections to its host.
 #[derive(Default)]
 pub(super) struct Met {
-    /// By PE: on the first PE, all others; on another PE, the first.
+    /// Connections by PE: on the first PE, to all others; on another PE, to the first.
     pub(super) channels: BTreeMap<usize, Arc<Channel>>,
     /// An eventfd of value 1, which all PEs of the host share: the PE that reads the 1 reports the end of the job. `None`: this
     /// PE is alone on its host.
@@ -75,7 +73,7 @@ impl Invitation {
         Ok(SocketAddrUnix::new_abstract_name(format!("shmem-{name}").as_bytes())?)
     }
 
-    /// The first packet of PE `pe`.
+    /// Returns the first packet of PE `pe`.
     fn hello(&self, pe: usize) -> Vec<u8> {
         [&self.0[16..], &(pe as u32).to_le_bytes()].concat()
     }
@@ -156,7 +154,7 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
     Ok(Met { channels, voice: Some(voice) })
 }
 
-/// The PE that sent the first packet; `None`: no PE.
+/// Returns the PE that sent the first packet; `None`: no PE sent the packet.
 fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option<usize> {
     let packet = channel.try_receive().ok()??;
     others.iter().copied().find(|pe| packet.bytes == invitation.hello(*pe))
@@ -177,7 +175,7 @@ fn check_user(socket: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Polls. Returns which descriptors are ready.
+/// Waits until a descriptor is ready. Returns which are.
 fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
     let mut list = list.to_vec();
     let left = timespec(end.saturating_duration_since(Instant::now()));

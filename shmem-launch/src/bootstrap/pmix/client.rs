@@ -55,7 +55,7 @@ impl Client {
         Ok(left)
     }
 
-    /// A fact about a process, or about the job (`PMIX_RANK_WILDCARD`).
+    /// Asks for a fact about a process, or about the job (`PMIX_RANK_WILDCARD`).
     fn fact(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
         let _staying = self.stay()?;
         let process = pmix_proc_t { rank, ..self.me };

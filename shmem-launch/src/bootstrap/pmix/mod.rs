@@ -12,7 +12,7 @@ use super::claim::Claim;
 pub(in crate::bootstrap) use client::Client;
 use library::Library;
 
-/// The job, and the PE's number. Every launcher that speaks PMIx sets both.
+/// Variables with the job and the PE's number. Every launcher that speaks PMIx sets both.
 pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
 const RANK: &str = "PMIX_RANK";
 
