@@ -38,7 +38,7 @@ enum Group {
     Set(Set),
 }
 
-/// Bytes of each member that are combined at once. Multiple of all element sizes.
+/// Bytes of each member that are combined at once: a multiple of the size of every type.
 const PIECE: usize = 32 << 10;
 
 /// An active set, seen by one of its PEs.

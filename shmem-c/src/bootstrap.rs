@@ -24,7 +24,6 @@ unsafe impl Send for Bootstrap {}
 // SAFETY: the runtime makes one call at a time but for `abort`, as `shmemx.h` says.
 unsafe impl Sync for Bootstrap {}
 
-/// Whether the job was joined by functions of the program.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the last `shmem_finalize` left that job: the functions' state may be gone.
@@ -47,7 +46,7 @@ pub(crate) fn has_left() -> bool {
 }
 
 impl Bootstrap {
-    /// Message on a wrong field.
+    /// Returns what is wrong with a field.
     pub(crate) fn mistake(&self) -> Option<String> {
         let is_there = [self.put.is_some(), self.fence.is_some(), self.get.is_some(), self.abort.is_some()];
         let missing =

@@ -21,17 +21,17 @@ use shmem_core::exclusion::Mutex;
 pub(crate) struct CallSite {
     /// The file; without debug information the name of the function.
     pub(crate) file: String,
-    /// 0: not known.
+    /// Number of the line; 0 if it is not known.
     pub(crate) line: u32,
 }
 
 impl CallSite {
-    /// The call that this thread is in.
+    /// Returns the innermost call of the library by this thread.
     pub(crate) fn find() -> Self {
         Self::in_frames(&Backtrace::force_capture().to_string()).unwrap_or_default()
     }
 
-    /// The routine that this thread is in.
+    /// Returns the name of the routine that this thread calls.
     pub(crate) fn routine() -> Option<String> {
         let told = Backtrace::force_capture().to_string();
         let name = frames(&told).map(|(name, _)| name).find(|name| is_exported(name))?;
@@ -60,7 +60,7 @@ impl CallSite {
     }
 }
 
-/// The frames of a backtrace, innermost first: name and place of each.
+/// Returns name and place of each frame of a backtrace, innermost first.
 fn frames(told: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let mut lines = told.lines().map(str::trim).peekable();
     std::iter::from_fn(move || {
@@ -80,12 +80,13 @@ impl fmt::Display for CallSite {
     }
 }
 
-/// Whether a frame is that of a routine, by its name in Rust: debug information has no other. The path may be relative.
+/// Returns whether a frame belongs to a routine, by its name in Rust, because debug information has no other. The path may be
+/// relative.
 fn is_in_table(name: &str, place: &str) -> bool {
     name.rsplit("::").next() == Some("routine") && place.contains("table.rs:")
 }
 
-/// Whether a frame is that of a routine, by its exported name.
+/// Returns whether a name is that of an exported routine.
 fn is_exported(name: &str) -> bool {
     let others = ["start_pes", "my_pe", "num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"];
     let name = name.strip_prefix('p').unwrap_or(name);
@@ -93,10 +94,10 @@ fn is_exported(name: &str) -> bool {
         || others.iter().any(|other| name.trim_start_matches('_') == *other)
 }
 
-/// Most return addresses of a key.
+/// Upper limit on the return addresses of a key.
 const FRAMES: usize = 48;
 
-/// Most calls that a thread keeps.
+/// Upper limit on the calls that a thread caches.
 const MOST: usize = 1 << 14;
 
 /// Names of files, which live as long as the process.
@@ -106,7 +107,7 @@ thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
 }
 
-/// Makes the runtime locate callers in C, outside this library.
+/// Makes the runtime locate callers in C.
 pub(crate) fn open() {
     // SAFETY: frames are captured and read. A panic there would end the process in its hook (`setup`), before it unwinds.
     unsafe { collective::find_callers_by(find) };
@@ -119,7 +120,7 @@ fn find() -> Option<collective::Place> {
 
 #[derive(Default)]
 struct Known {
-    /// Whether a return address lies in the library, or in a routine of a profiler.
+    /// Cached results of [`is_inside`].
     inside: HashMap<usize, bool>,
     lines: HashMap<Vec<usize>, Option<collective::Place>>,
 }
@@ -139,7 +140,7 @@ impl Known {
         place
     }
 
-    /// The key of the present call: return addresses, innermost first.
+    /// Returns the key of the present call: return addresses, innermost first.
     fn return_addresses(&mut self) -> Vec<usize> {
         struct Walk<'a> {
             known: &'a mut Known,
@@ -178,7 +179,7 @@ fn is_inside(address: usize) -> bool {
     module == own || name.is_some_and(is_exported)
 }
 
-/// The start of the executable or library that an address lies in, and the name of its function, if that is exported.
+/// Returns the start of the executable or library that contains an address, and the name of the function, if that is exported.
 fn module(address: usize) -> (usize, Option<&'static str>) {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // A return address may be after the last instruction of its function.

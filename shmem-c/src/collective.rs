@@ -232,36 +232,36 @@ unsafe fn combined<T: Item>(
     }
 }
 
-/// The rank of a member. Refuses other numbers.
+/// Returns a member's rank. Refuses a number that is no rank.
 pub(crate) fn required_rank(routine: &str, argument: &str, rank: c_int, members: usize) -> usize {
     let number = usize::try_from(rank).ok().filter(|number| *number < members);
     let last = members - 1;
     number.unwrap_or_else(|| refuse(routine, argument, format_args!("is {rank}: members are 0 to {last}")))
 }
 
-/// A stride. Refuses one at which elements would overlap.
+/// Returns a stride. Refuses a stride below 1.
 pub(crate) fn required_stride(routine: &str, argument: &str, stride: isize) -> usize {
     let distance = usize::try_from(stride).ok().filter(|distance| *distance > 0);
     distance.unwrap_or_else(|| refuse(routine, argument, format_args!("is {stride}: strides are at least 1")))
 }
 
-/// The extent of elements at a stride, in elements.
+/// Returns the extent of strided elements, in elements.
 pub(crate) fn spread(elements: usize, stride: usize) -> usize {
     elements.checked_sub(1).map_or(0, |steps| steps.saturating_mul(stride).saturating_add(1))
 }
 
-/// How source and destination of a collective may overlap.
+/// The overlap of source and destination that a collective allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum May {
-    /// They are equal or disjoint.
+    /// The two are equal or disjoint.
     BeOne,
-    /// They are disjoint.
+    /// The two are disjoint.
     NotBeOne,
-    /// Their elements are disjoint, and may interleave.
+    /// Elements of the two are disjoint, and may interleave.
     Interleave,
 }
 
-/// The extents of destination and source. Refuses asymmetric addresses and forbidden overlap.
+/// Returns the extents of destination and source. Refuses asymmetric addresses and forbidden overlap.
 pub(crate) fn places<T>(
     routine: &'static str,
     (dest, written): (*mut T, usize),
@@ -274,7 +274,7 @@ pub(crate) fn places<T>(
     places
 }
 
-/// The extent of elements. Refuses an asymmetric address, unless `elements` is 0.
+/// Returns the extent of `elements` elements. Refuses an asymmetric address, unless `elements` is 0.
 pub(crate) fn place<T>(
     routine: &'static str,
     argument: &'static str,

@@ -31,7 +31,6 @@ routines! {
     }
 }
 
-/// A stream of operations.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Stream {
@@ -45,16 +44,15 @@ pub(crate) struct Stream {
 /// `bases` and `pes` of a [`Stream`].
 type Tables = (Box<[usize]>, Box<[Pe]>);
 
-/// The stream of `SHMEM_CTX_DEFAULT`.
 static DEFAULT: Stream = Stream::closed();
 
 /// The tables of all PEs, from the first start on.
 static ALL_PES: OnceLock<Tables> = OnceLock::new();
 
-/// A context that the program has made.
+/// A context of the program.
 struct Made {
     stream: Stream,
-    /// `None`: those of all PEs.
+    /// The tables of a team; `None`: those of all PEs.
     tables: Option<Tables>,
     team: Team,
     is_private: bool,
@@ -75,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// The address of a PE's slot; 0: take the cold path.
+    /// Returns the address of a PE's slot; 0: take the cold path.
     #[inline(always)]
     pub(crate) fn base(&self, pe: i32) -> usize {
         // A negative number is a large one.
@@ -87,7 +85,7 @@ impl Stream {
         unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
-    /// A PE by its number in the stream's team. Refuses other numbers.
+    /// Returns a PE by its number in the stream's team. Refuses a number that no member has.
     pub(crate) fn pe(&self, routine: &str, pe: i32) -> Pe {
         self.endpoint(routine);
         let size = self.size.load(Ordering::Relaxed);
@@ -99,7 +97,7 @@ impl Stream {
         unsafe { *self.pes.load(Ordering::Relaxed).wrapping_add(pe as usize) }
     }
 
-    /// The runtime's stream. Refuses a call while the library is closed.
+    /// Returns the runtime's endpoint. Refuses a call while the library is closed.
     pub(crate) fn endpoint(&self, routine: &str) -> &'static Endpoint {
         current(routine);
         // SAFETY: null, or set by `open`; it lives until `close` makes it null.
@@ -139,7 +137,7 @@ impl Call {
         self.name
     }
 
-    /// Whether the context is `SHMEM_CTX_INVALID`, with which some routines do nothing.
+    /// Returns whether the context is `SHMEM_CTX_INVALID`, with which some routines do nothing.
     #[inline(always)]
     pub(crate) fn is_nowhere(self) -> bool {
         self.ctx == Ctx::INVALID
@@ -161,7 +159,7 @@ impl Call {
     }
 }
 
-/// The stream of a context. Refuses a handle of no context.
+/// Returns the stream of a context. Refuses a handle of no context.
 #[inline(always)]
 pub(crate) fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
     // Both constants in one test.
@@ -197,7 +195,7 @@ pub(crate) fn default_stream() -> &'static Stream {
     &DEFAULT
 }
 
-/// The runtime's default stream. Refuses a call while the library is closed.
+/// Returns the runtime's default endpoint. Refuses a call while the library is closed.
 pub(crate) fn default_endpoint(routine: &str) -> &'static Endpoint {
     DEFAULT.endpoint(routine)
 }
@@ -213,7 +211,6 @@ pub(crate) fn close() {
     DEFAULT.close();
 }
 
-/// Destroys all contexts that the program has made.
 pub(crate) fn destroy_all() {
     CONTEXTS.those(|_| true).into_iter().for_each(|handle| drop(CONTEXTS.take(handle)));
 }

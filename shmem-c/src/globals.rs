@@ -36,15 +36,14 @@ use self::moving::Failure;
 use self::names::Variables;
 
 static FIRST: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the globals; 0 at first.
+/// Bytes of the globals; 0 before the start.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
-/// The segment's offset in each slot.
+/// Offset of the globals in each slot.
 static PLACE: AtomicUsize = AtomicUsize::new(0);
 
 static EXECUTABLE: OnceLock<Option<Executable>> = OnceLock::new();
 /// The memfd of the globals; negative: they are not moved.
 static MEMFD: AtomicI32 = AtomicI32::new(-1);
-/// Why globals are not moved.
 static FAILURE: OnceLock<Failure> = OnceLock::new();
 /// Whether this process is a forked child with private copies.
 static IS_COPY: AtomicBool = AtomicBool::new(false);
@@ -71,14 +70,14 @@ extern "C" fn before_main() {
     }
 }
 
-/// The offset of a global in the slot of each PE, once the job has started.
+/// Returns the offset of a global in the slot of each PE; `None` before the start, and for other addresses.
 #[inline(always)]
 pub(crate) fn offset(address: usize) -> Option<usize> {
     let off = address.wrapping_sub(FIRST.load(Relaxed));
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
 }
 
-/// The start and the name of the global that contains an offset in the slot.
+/// Returns start and name of the global that contains an offset of the slot.
 fn name(offset: usize) -> Option<(usize, String)> {
     static NAMES: OnceLock<Variables> = OnceLock::new();
     let inside = offset.wrapping_sub(PLACE.load(Relaxed));
@@ -88,7 +87,7 @@ fn name(offset: usize) -> Option<(usize, String)> {
     Some((offset - (address - found.start), found.name.clone()))
 }
 
-/// Whether bytes are constants of the executable, which are equal on all PEs.
+/// Returns whether bytes are constants of the executable, which are equal on all PEs.
 pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     let Some(Some(executable)) = EXECUTABLE.get() else { return false };
     let end = address.saturating_add(bytes);
@@ -96,7 +95,7 @@ pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     !written && executable.holds(address..end)
 }
 
-/// Why an address in the executable is not symmetric.
+/// Returns why an address in the executable is not symmetric.
 pub(crate) fn refusal(address: usize) -> Option<String> {
     let executable = EXECUTABLE.get()?.as_ref()?;
     if !executable.holds(address..address) {
@@ -158,7 +157,7 @@ pub(crate) unsafe fn adopt<L: ThreadLevel>(world: &World<L>) -> Result<(), Strin
     Ok(())
 }
 
-/// A duplicate of the memfd of the globals.
+/// Duplicates the memfd of the globals.
 fn memfd(data: &Data) -> Result<OwnedFd, Failure> {
     if IS_COPY.swap(false, Relaxed) {
         // This memfd is the parent's.
@@ -177,7 +176,7 @@ fn data() -> Option<Data> {
     executable.data().ok().filter(|_| moved)
 }
 
-/// The memfd of the globals, if the program has not closed it.
+/// Returns the memfd of the globals, unless the program has closed it.
 fn held() -> Option<BorrowedFd<'static>> {
     let memfd: RawFd = MEMFD.load(Relaxed);
     if memfd < 0 {

@@ -32,7 +32,7 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         Self { places: [const { AtomicPtr::new(std::ptr::null_mut()) }; N], taken: Mutex::new(taken) }
     }
 
-    /// Adds a value, if there is a place. Returns its handle, which is at least `N`.
+    /// Adds a value, if there is room. Returns the handle, which is at least `N`.
     pub(crate) fn keep(&self, value: T) -> Option<usize> {
         let mut taken = self.taken.lock();
         let place = taken.free.pop().unwrap_or(taken.places);
@@ -47,7 +47,7 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         Some(handle)
     }
 
-    /// The value of a handle, unless it was taken.
+    /// Returns the value of a handle, unless the value was taken.
     #[inline(always)]
     pub(crate) fn of(&self, handle: usize) -> Option<&'static T> {
         // SAFETY: null, or from `keep`: it lives until the program destroys it, and the specification forbids a program to use it

@@ -27,7 +27,7 @@ const SAME: [(&str, &str); 10] = [
 const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
 
-/// Exported but not declared, because programs use these names themselves.
+/// Routines that are exported but not declared, because programs use these names themselves.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
 fn prototypes() -> Vec<&'static Routine> {
@@ -78,7 +78,7 @@ fn is_extension(name: &str) -> bool {
     name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
 }
 
-/// The type, with base types in the place of types of a fixed size.
+/// Replaces types of a fixed size by their base types.
 fn base(of: &str) -> String {
     of.split(' ')
         .map(|word| SAME.iter().find(|same| same.0 == word).map_or(word, |same| same.1))

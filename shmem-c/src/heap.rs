@@ -47,7 +47,7 @@ routines! {
 
 const DEFAULT: c_int = 1;
 
-/// A block; `NULL` for no bytes, or without room.
+/// Allocates a block. Returns `NULL` for no bytes, or without room.
 fn block(
     routine: &str,
     bytes: usize,
@@ -100,7 +100,7 @@ fn in_words_of_c(error: &HeapError) -> String {
     }
 }
 
-/// The largest of the sizes that PEs ask for; in checked mode, which compares sizes, this PE's.
+/// Returns the largest of the sizes that PEs ask for; in checked mode, which compares sizes, this PE's own.
 fn largest(world: &CWorld, bytes: usize) -> usize {
     if shmem::raw::job::settings(world).check != CheckChoice::Off {
         return bytes;
@@ -121,7 +121,7 @@ fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int)
     block(routine, size, |world, size| heap(routine, world, partition).align(alignment, size))
 }
 
-/// The heap of a partition. Refuses other numbers.
+/// Returns the heap of a partition. Refuses a number of no partition.
 fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'w, shmem::thread::Multiple> {
     let id = u32::try_from(partition).unwrap_or(u32::MAX);
     world

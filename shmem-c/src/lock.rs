@@ -42,9 +42,9 @@ struct Lock {
     routine: &'static str,
     place: SegmentOffset,
     home: Pe,
-    /// The upper half on the home PE.
+    /// The upper half of the `long` on the home PE.
     last: Word,
-    /// The lower half on each PE.
+    /// The lower half of the `long` on each PE.
     queue: Word,
 }
 

@@ -38,14 +38,14 @@ routines! {
     }
 }
 
-/// The address of a value in the slot of a PE, and the slot's start; `None`: take the cold path.
+/// Returns the address of a value in the slot of a PE, and the slot's start; `None`: take the cold path.
 #[inline(always)]
 pub(crate) fn near<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     let (to, slot) = in_slot(call, symmetric::offset(pointer)?, pe)?;
     Some((to.cast(), slot))
 }
 
-/// `near` of a word for atomic operations. The cold path refuses an unaligned word.
+/// [`near`] for a word of atomic operations. The cold path refuses an unaligned word.
 #[inline(always)]
 pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     if pointer.is_aligned() { near(call, pointer, pe) } else { None }
@@ -68,20 +68,20 @@ fn in_slot(call: Call, offset: usize, pe: c_int) -> Option<(*mut u8, *mut u8)> {
     (base != 0).then(|| (slot.wrapping_add(offset), slot))
 }
 
-/// A range in the memory of a PE, for the cold path. Refuses one that is not symmetric.
+/// Returns a range in the memory of a PE, for the cold path. Refuses an address that is not symmetric.
 pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &str, pe: c_int) -> Remote {
     let pe = call.pe(pe);
     let SegmentOffset { segment, offset } = symmetric::locate(pointer, bytes, call.routine(), argument);
     Remote { pe, segment, offset }
 }
 
-/// `remote` for a word of atomics. Refuses an unaligned word.
+/// [`remote`] for a word of atomic operations. Refuses an unaligned word.
 pub(crate) fn remote_word<T>(call: Call, pointer: *const T, argument: &str, pe: c_int) -> Remote {
     symmetric::must_be_aligned(pointer, call.routine(), argument);
     remote(call, pointer, size_of::<T>(), argument, pe)
 }
 
-/// Bytes of elements. Refuses an overflow.
+/// Returns the bytes of elements. Refuses an overflow.
 #[inline(always)]
 pub(crate) fn bytes_of<T>(call: Call, elements: usize) -> usize {
     elements.checked_mul(size_of::<T>()).unwrap_or_else(|| too_many(call.routine(), elements, size_of::<T>()))

@@ -270,7 +270,7 @@ fn team_ptr(routine: &'static str, team: Team, dest: *const c_void, pe: c_int) -
     pointer_to(routine, dest, pe)
 }
 
-/// The pointer of this process to a symmetric address on a PE, or null.
+/// Returns this process's pointer to a symmetric address on a PE, or null.
 fn pointer_to(routine: &str, dest: *const c_void, pe: shmem::Pe) -> *mut c_void {
     let endpoint = context::default_endpoint(routine);
     let Some(place) = symmetric::find(endpoint, dest.addr(), 1) else { return std::ptr::null_mut() };

@@ -40,7 +40,7 @@ routines! {
     }
 }
 
-/// The update of a signal: `SHMEM_SIGNAL_SET` or `SHMEM_SIGNAL_ADD`. Refuses other numbers.
+/// Returns the update that `SHMEM_SIGNAL_SET` or `SHMEM_SIGNAL_ADD` stands for. Refuses other numbers.
 #[inline(always)]
 fn change(routine: &'static str, sig_op: c_int, signal: u64) -> SignalOp {
     match sig_op {

@@ -127,7 +127,7 @@ unsafe fn move_bytes(
     }
 }
 
-/// Bytes from the first block to the end of the last one.
+/// Returns the bytes from the first block to the end of the last one.
 fn hull(routine: &str, block: usize, count: usize, stride: usize) -> usize {
     let behind = (count - 1).checked_mul(stride).and_then(|last| last.checked_add(block));
     behind.unwrap_or_else(|| {
@@ -135,7 +135,7 @@ fn hull(routine: &str, block: usize, count: usize, stride: usize) -> usize {
     })
 }
 
-/// A power of two that divides all of these, at most 16.
+/// Returns the largest power of two, up to 16, that divides all words.
 fn alignment(words: [usize; 5]) -> usize {
     let all = words.iter().fold(0, |all, word| all | word);
     1 << all.trailing_zeros().min(4)

@@ -24,11 +24,10 @@ const LARGEST: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentOffset {
     pub(crate) segment: u32,
-    /// From the start of a slot.
     pub(crate) offset: usize,
 }
 
-/// The offset of a value of at most sixteen bytes; `None`: take the cold path.
+/// Returns the offset of a value of at most 16 bytes; `None`: take the cold path.
 #[inline(always)]
 pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     let address = pointer.addr();
@@ -39,7 +38,7 @@ pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     globals::offset(address)
 }
 
-/// The offset of a range; `None`: take the cold path.
+/// Returns the offset of a range; `None`: take the cold path.
 #[inline(always)]
 pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     let offset = pointer.addr().wrapping_sub(MINE.load(Ordering::Relaxed));
@@ -53,7 +52,7 @@ pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     globals::offset(last).map(|_| first)
 }
 
-/// The offset of a range. Refuses one that is not symmetric.
+/// Returns segment and offset of a range. Refuses a range that is not symmetric.
 pub(crate) fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SegmentOffset {
     world::current(routine);
     let endpoint = context::default_endpoint(routine);

@@ -57,7 +57,7 @@ pub(crate) fn drop_all() {
     TEAMS.those(|_| true).into_iter().for_each(|handle| drop(TEAMS.take(handle)));
 }
 
-/// The team of a handle; `None`: `SHMEM_TEAM_INVALID`. Refuses a destroyed one.
+/// Returns the team of a handle; `None`: `SHMEM_TEAM_INVALID`. Refuses a destroyed team.
 pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'static Team> {
     let world = world::current(routine);
     match handle {
@@ -68,7 +68,7 @@ pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option
     }
 }
 
-/// The team of a handle. Refuses an invalid handle.
+/// Returns the team of a handle. Refuses `SHMEM_TEAM_INVALID`, and a destroyed team.
 pub(crate) fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
     find(routine, argument, handle).unwrap_or_else(|| {
         refuse(routine, argument, "is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD")
@@ -198,7 +198,7 @@ impl Subset {
         .filter(|rank| (0..self.size).contains(rank))
     }
 
-    /// A number that no other set has.
+    /// Returns a number that differs from those of all other sets.
     fn colour(&self, members: u64) -> u64 {
         // Sets of one member are equal at any stride.
         let stride =

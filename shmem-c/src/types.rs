@@ -81,7 +81,7 @@ pub(crate) trait Arithmetic: Pod {
 /// A number that is changed atomically.
 pub(crate) trait Number: Arithmetic {
     const ONE: Self;
-    /// The bits, in the low bits of a word.
+    /// Returns the number's bits in the low bits of a word.
     fn bits(self) -> u64;
     fn of(bits: u64) -> Self;
 }
@@ -281,11 +281,8 @@ pub(crate) struct SessionConfig {
 #[repr(C)]
 pub(crate) struct PartitionInfo {
     pub(crate) id: c_int,
-    /// Bytes of the heap.
     pub(crate) size: usize,
-    /// The page size on this PE, in bytes.
     pub(crate) page_size: usize,
-    /// Ends with a zero.
     pub(crate) name: [c_char; 32],
 }
 

@@ -120,7 +120,7 @@ enum Values<T> {
 }
 
 impl<T: Compared> Words<T> {
-    /// One word, by the name of its argument.
+    /// Returns a set of one word, by the name of its argument.
     pub(crate) fn one(routine: &'static str, argument: &str, word: *const T, cmp: c_int, value: T) -> Self {
         Self::new(routine, argument, word, 1, ptr::null(), cmp, Values::One(value))
     }
@@ -182,7 +182,7 @@ impl<T: Compared> Words<T> {
         self.look(family, || self.word(0))
     }
 
-    /// Waits for the one word. Returns it.
+    /// Waits until the only word has the value. Returns the word.
     pub(crate) fn wait_for_word(&self) -> T {
         let mut word = self.word(0);
         self.wait(Family::WaitUntil, || {

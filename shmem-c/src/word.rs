@@ -11,7 +11,6 @@ use crate::context;
 use crate::symmetric::SegmentOffset;
 use crate::wait::wait_for;
 
-/// A word that every PE has.
 #[derive(Clone, Copy)]
 pub(crate) struct Word {
     endpoint: &'static Endpoint,

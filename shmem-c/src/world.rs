@@ -26,10 +26,10 @@ static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;
-/// A PE has forked this process, which is no PE.
+/// This process was forked by a PE, and is no PE.
 const CHILD: u8 = 3;
 
-/// The world. Refuses a call before `shmem_init` or after the last `shmem_finalize`.
+/// Returns the world. Refuses a call before `shmem_init` or after the last `shmem_finalize`.
 #[inline]
 pub(crate) fn current(routine: &str) -> &'static CWorld {
     if STAGE.load(Ordering::Acquire) != OPEN {
@@ -39,7 +39,7 @@ pub(crate) fn current(routine: &str) -> &'static CWorld {
     unsafe { &*WORLD.load(Ordering::Relaxed) }
 }
 
-/// The world, from the first start to the exit.
+/// Returns the world, from the first start to the exit.
 pub(crate) fn any() -> Option<&'static CWorld> {
     // SAFETY: null, or set by `open`; it lives until the exit.
     unsafe { WORLD.load(Ordering::Acquire).as_ref() }

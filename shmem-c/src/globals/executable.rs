@@ -10,7 +10,7 @@ use object::read::elf::NoteIterator;
 
 use super::moving::Failure;
 
-/// Most ranges of pages of an executable's globals. Linkers make one.
+/// Upper limit on the ranges of pages of an executable's globals. Most linkers make one.
 const MOST: usize = 4;
 
 pub(super) struct Executable {
@@ -20,13 +20,12 @@ pub(super) struct Executable {
     page: usize,
 }
 
-/// The globals of an executable: the whole pages that it may write.
+/// The whole pages that an executable may write: its globals.
 #[derive(Clone, Copy)]
 pub(super) struct Data {
     ranges: [PageRange; MOST],
     count: usize,
     page: usize,
-    /// Whether libc's globals are included.
     pub(super) has_libc: bool,
 }
 
@@ -39,7 +38,7 @@ pub(super) struct PageRange {
 }
 
 impl Executable {
-    /// The executable, as the dynamic linker or the C library of a static program knows it.
+    /// Returns this process's executable, as the dynamic linker, or the C library of a static program, describes it.
     pub(super) fn of_this_process() -> Option<Self> {
         unsafe extern "C" fn first(info: *mut dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
             // SAFETY: `dl_iterate_phdr` gives a description, which is valid during the call.
@@ -99,7 +98,7 @@ impl Executable {
         if data.count == 0 { Err(Failure::Unfit("the program has none")) } else { Ok(data) }
     }
 
-    /// Whether the addresses are between the executable's first and last page.
+    /// Returns whether the addresses are between the executable's first and last page.
     pub(super) fn holds(&self, addresses: Range<usize>) -> bool {
         let starts = self.of_type(PT_LOAD).map(|header| self.address(header));
         let ends = self.of_type(PT_LOAD).map(|header| self.address(header) + header.p_memsz as usize);
@@ -136,7 +135,6 @@ impl Executable {
         })
     }
 
-    /// Whether it is linked statically, with the C library.
     fn has_libc(&self) -> bool {
         self.of_type(PT_INTERP).next().is_none()
     }

@@ -10,13 +10,13 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 use super::executable::{Data, PageRange};
 
-/// Pages that are looked up at once.
+/// Pages whose entries are read at once.
 const BATCH: usize = 512;
 
-/// The seals of a memfd of symmetric memory. No other open file of the process has exactly these.
+/// Seals by which [`is_memfd`] recognises the memfd.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Why the globals of a program stay where they are.
+/// The reason why globals cannot be moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
     Unfit(&'static str),
@@ -64,7 +64,7 @@ pub(super) fn duplicate(memfd: BorrowedFd<'_>) -> Result<OwnedFd, Failure> {
     rustix::io::fcntl_dupfd_cloexec(memfd, 0).map_err(|errno| Failure::System("fcntl", errno))
 }
 
-/// Whether a descriptor is still the memfd: the program may have reused its number.
+/// Returns whether a descriptor is still the memfd, because the program may have reused its number.
 pub(super) fn is_memfd(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS))
 }
@@ -82,8 +82,8 @@ fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     Ok(memfd)
 }
 
-/// The number of threads, from `/proc/self/stat`, which emulators of processors answer for the program. (`/proc/self/task` has their
-/// own threads as well.)
+/// Returns the number of threads. An emulator of processors answers `/proc/self/stat` for the program, but shows its own threads in
+/// `/proc/self/task`.
 fn threads() -> u32 {
     let mut text = [0_u8; 1024];
     let Ok(stat) = rustix::fs::open(c"/proc/self/stat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
@@ -95,7 +95,7 @@ fn threads() -> u32 {
     threads_in(&text[..read]).unwrap_or(1)
 }
 
-/// The 20th field of `/proc/self/stat`. The second field, in parentheses, may have any characters.
+/// Returns the 20th field of `/proc/self/stat`. The second field, in parentheses, may contain any characters.
 fn threads_in(stat: &[u8]) -> Option<u32> {
     let name_ends = stat.iter().rposition(|&byte| byte == b')')?;
     let field =
@@ -131,7 +131,7 @@ fn look_up(pagemap: &OwnedFd, first: usize, entries: &mut [u64]) -> bool {
     rustix::io::pread(pagemap, bytes, (first * size_of::<u64>()) as u64) == Ok(wanted)
 }
 
-/// Whether a page is all zeros, as a new page of the memfd.
+/// Returns whether a page is all zeros. Such a page need not be copied to a new memfd.
 fn is_zero(start: usize, page: usize) -> bool {
     // Builds with AddressSanitizer set this: bytes between variables must not be read.
     if cfg!(shmem_words) {
