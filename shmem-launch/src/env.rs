@@ -19,6 +19,4 @@ pub use list::{Row, rows, unknown};
 pub use settings::*;
 
 #[cfg(test)]
-mod strange;
-#[cfg(test)]
 mod tests;

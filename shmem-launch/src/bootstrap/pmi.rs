@@ -24,7 +24,7 @@ use shmem_core::exclusion::Mutex;
 
 use super::claim::Claim;
 use super::peer::inherited;
-use super::process_manager::{ProcessManager, left, numbered, unknown};
+use super::process_manager::{ProcessManager, by_name, left, numbered, unknown};
 use crate::say::say;
 
 /// Variables with the inherited socket, this process's number, and the number of processes.
@@ -188,7 +188,7 @@ impl ProcessManager for Client {
                 mapped(&mapping, self.count).ok_or_else(|| unknown(format!("{MAPPING}={mapping}")))
             }
             // Not every launcher has the key.
-            _ => self.told_hosts(),
+            _ => by_name(self),
         }
     }
 

@@ -25,23 +25,7 @@ pub trait ProcessManager: Send + Sync {
     ///
     /// If other processes cannot be reached, or this host's name cannot be read.
     fn hosts(&self) -> io::Result<Vec<u32>> {
-        self.told_hosts()
-    }
-
-    /// Default [`hosts`](Self::hosts).
-    ///
-    /// # Errors
-    ///
-    /// As `hosts`.
-    #[doc(hidden)]
-    fn told_hosts(&self) -> io::Result<Vec<u32>> {
-        if self.count() == 1 {
-            return Ok(vec![0]);
-        }
-        self.put("shmem.host", &own_host()?)?;
-        self.fence()?;
-        let hosts = (0..self.count()).map(|process| self.get(process, "shmem.host"));
-        Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
+        by_name(self)
     }
 
     /// Puts a value, for all processes, under a key that this process uses once: a word of at most 32 letters, digits and dots. A
@@ -72,6 +56,17 @@ pub trait ProcessManager: Send + Sync {
 
     /// Leaves the job: from now on the exit of this process is no failure. Waits for calls of other threads.
     fn leave(&self) {}
+}
+
+/// Returns the host of each process, by the names and boot IDs that all processes publish.
+pub(super) fn by_name(manager: &(impl ProcessManager + ?Sized)) -> io::Result<Vec<u32>> {
+    if manager.count() == 1 {
+        return Ok(vec![0]);
+    }
+    manager.put("shmem.host", &own_host()?)?;
+    manager.fence()?;
+    let hosts = (0..manager.count()).map(|process| manager.get(process, "shmem.host"));
+    Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
 }
 
 /// Returns bytes that are equal on one host, and differ between hosts.

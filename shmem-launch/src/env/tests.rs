@@ -24,9 +24,9 @@ fn defaults_are_those_of_the_table() {
 }
 
 /// A variable, a value that is no default, and whether that was read.
-pub(super) type Case = (&'static str, &'static str, fn(&Settings) -> bool);
+type Case = (&'static str, &'static str, fn(&Settings) -> bool);
 
-pub(super) const READ: [Case; 31] = [
+const READ: [Case; 31] = [
     ("SHMEM_SINGLETON", "1", |s| s.singleton),
     ("SHMEM_NPES", "4", |s| s.npes == Some(4)),
     ("SHMEM_BIND", "NUMA", |s| s.bind == Bind::Numa),

@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use super::messages::ToPe;
 use super::record;
 use super::report::{Death, Standing, end_of};
-use super::socket::{Channel, Packet, Sender, is_readable};
+use super::socket::{Channel, Packet, is_readable};
 use crate::codec;
 
 /// `PF_SIGNALED` of the kernel: a signal has ended the thread.
@@ -142,9 +142,9 @@ impl Member {
         }
     }
 
-    pub(crate) fn join(&mut self, sender: Sender) {
-        let handle = (sender.pid != self.child.id()).then(|| open(sender.pid)).flatten();
-        self.joined = Some(Joined { pid: sender.pid, handle, gone: false });
+    pub(crate) fn join(&mut self, pid: u32) {
+        let handle = (pid != self.child.id()).then(|| open(pid)).flatten();
+        self.joined = Some(Joined { pid, handle, gone: false });
     }
 
     pub(crate) fn joined(&self) -> Option<u32> {

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFd;
-use rustix::process::Signal;
+use rustix::net::UCred;
+use rustix::process::{Signal, Uid};
 
 use super::Launch;
 use super::error::LaunchError;
@@ -15,7 +16,7 @@ use super::messages::{ToLauncher, ToPe, VERSION};
 use super::output::Outlets;
 use super::pe::{Member, Outgoing};
 use super::report::{Death, Standing, ended_with};
-use super::socket::{Packet, Sender};
+use super::socket::Packet;
 use super::spawn::Spawner;
 use crate::codec;
 
@@ -25,12 +26,9 @@ const LOST: Duration = Duration::from_millis(500);
 /// Interval of polling processes without a pidfd, and PEs out of reach.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
-/// Upper limit on the packets that are taken from a PE in its turn.
-const TURN: usize = 64;
-
-/// Upper limit on the packets that are taken from a PE whose process has ended, more than a socket holds. Other processes may still
-/// write to the same socket.
-const LAST_TURN: usize = 1 << 16;
+/// Upper limit on the packets that are taken from a PE in its turn, more than a socket holds. Other processes may write to the same
+/// socket without end.
+const TURN: usize = 1 << 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -139,8 +137,7 @@ impl Pes {
 
     fn serve_one(&mut self, pe: usize) {
         self.members[pe].reap();
-        let most = if self.members[pe].ended.is_some() { LAST_TURN } else { TURN };
-        for _ in 0..most {
+        for _ in 0..TURN {
             match self.members[pe].receive() {
                 Ok(Some(packet)) => self.take(pe, packet),
                 Ok(None) => break,
@@ -170,28 +167,28 @@ impl Pes {
     }
 
     fn take(&mut self, pe: usize, packet: Packet) {
-        let Some(sender) = packet.sender else { return };
+        let Some(UCred { pid, uid, .. }) = packet.sender else { return };
+        let pid = pid.as_raw_nonzero().get().cast_unsigned();
         let joined = self.members[pe].joined();
         match codec::decode(&packet.bytes) {
             Ok(ToLauncher::Hello { version, job, pe: claimed }) => {
-                self.greet(pe, sender, (version, job, claimed))
+                self.greet(pe, (pid, uid), (version, job, claimed))
             }
             // A process that the PE has forked has the same socket, and is ignored.
-            _ if joined.is_some_and(|pid| pid != sender.pid) => {}
+            _ if joined.is_some_and(|joined| joined != pid) => {}
             Ok(request) if joined.is_some() => self.answer(pe, request, packet.descriptors),
             _ => {
+                let socket = super::SOCKET;
                 let what = format!(
-                    "process {} wrote what is no message of the library's to the socket that {} names",
-                    sender.pid,
-                    super::SOCKET
+                    "process {pid} wrote what is no message of the library's to the socket that {socket} names"
                 );
                 self.break_off(pe, what);
             }
         }
     }
 
-    fn greet(&mut self, pe: usize, sender: Sender, (version, job, as_pe): (u32, u64, u32)) {
-        let user = rustix::process::getuid().as_raw();
+    fn greet(&mut self, pe: usize, (pid, user): (u32, Uid), (version, job, as_pe): (u32, u64, u32)) {
+        let ours = rustix::process::getuid();
         let member = &mut self.members[pe];
         let reason = if version != VERSION {
             format!(
@@ -199,14 +196,15 @@ impl Pes {
             )
         } else if job != self.spawner.number || as_pe as usize != pe {
             format!("{} and the socket belong to different jobs or PEs", super::JOB)
-        } else if sender.uid != user {
-            format!("the program runs as user {}, and the launcher as user {user}", sender.uid)
+        } else if user != ours {
+            let [user, ours] = [user, ours].map(Uid::as_raw);
+            format!("the program runs as user {user}, and the launcher as user {ours}")
         } else if member.finished {
             format!("PE {pe} has left the job already: one process per PE")
         } else if let Some(pid) = member.joined() {
             format!("PE {pe} is process {pid} already: one process per PE")
         } else {
-            member.join(sender);
+            member.join(pid);
             let hosts = self.spawner.hosts.clone();
             return member.reply(&ToPe::Welcome { hosts }, vec![Rc::clone(&member.lifeline)]);
         };
@@ -324,20 +322,6 @@ mod tests {
             other => panic!("{other:?}"),
         });
         what.collect()
-    }
-
-    #[test]
-    fn who_talks_on_keeps_no_other_from_its_turn() {
-        let (mut host, ends) = silent(2);
-        let finish = codec::encode(&ToLauncher::Finish);
-        let fill = || (0..).take_while(|_| says(&ends[0], &finish)).count();
-        assert!(says(&ends[0], &hello(&host, VERSION, 0)) && says(&ends[0], &finish));
-        assert_eq!(host.serve(&[0]), []);
-        assert!(fill() > TURN);
-        assert!(says(&ends[1], &hello(&host, VERSION, 1)) && says(&ends[1], &finish));
-        assert_eq!(host.serve(&[0, 1]), []);
-        assert!(host.members[1].finished);
-        assert_eq!(fill(), TURN, "so many were taken");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{self, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags};
+use rustix::net::{self, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, UCred};
 
 use super::messages::{MAX_DESCRIPTORS, MAX_PACKET};
 
@@ -40,15 +40,8 @@ pub(crate) struct Channel {
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// The sender; `None` at the PE's end.
-    pub(crate) sender: Option<Sender>,
-}
-
-/// The process that sent a packet, as the kernel says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sender {
-    pub(crate) pid: u32,
-    pub(crate) uid: u32,
+    /// The sender, as the kernel says; `None` at the PE's end.
+    pub(crate) sender: Option<UCred>,
 }
 
 impl Channel {
@@ -148,12 +141,7 @@ impl Channel {
         for message in control.drain() {
             match message {
                 RecvAncillaryMessage::ScmRights(list) => packet.descriptors.extend(list),
-                RecvAncillaryMessage::ScmCredentials(who) => {
-                    packet.sender = Some(Sender {
-                        pid: who.pid.as_raw_nonzero().get().cast_unsigned(),
-                        uid: who.uid.as_raw(),
-                    });
-                }
+                RecvAncillaryMessage::ScmCredentials(sender) => packet.sender = Some(sender),
                 _ => {}
             }
         }

@@ -29,7 +29,7 @@ use shmem_core::run_length::Alike;
 use super::claim::Claim;
 use super::exchange_client::{Exchange, Served};
 use super::interface::Bootstrap;
-use super::process_manager::{ProcessManager, left, numbered, unknown};
+use super::process_manager::{ProcessManager, numbered, unknown};
 use super::{pmi, pmix};
 use crate::say::say;
 use door::FIRST;
@@ -123,13 +123,6 @@ impl Managed {
         let hosts = hosts.into_iter().collect();
         Ok(Self { manager, number, hosts, exchange, watch, _claim: claim })
     }
-
-    fn stays(&self) -> io::Result<()> {
-        match self.watch.has_left() {
-            true => Err(left(self.number)),
-            false => Ok(()),
-        }
-    }
 }
 
 impl Bootstrap for Managed {
@@ -150,12 +143,10 @@ impl Bootstrap for Managed {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        self.stays()?;
         self.exchange.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
-        self.stays()?;
         self.exchange.fence()
     }
 
@@ -164,7 +155,6 @@ impl Bootstrap for Managed {
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        self.stays()?;
         self.exchange.share(descriptors)
     }
 
