@@ -6,7 +6,6 @@
 mod binary;
 mod layout;
 mod partitions;
-mod plan;
 mod topology;
 mod transports;
 mod trial;
@@ -25,11 +24,10 @@ use shmem_core::root::Root;
 use shmem_core::transport::ofi::{Offer, Options};
 
 use binary::Binary;
-use plan::CollectivePlan;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
-/// Without a command it shows all but `layout` and `plan`.
+/// Without a command it shows all but `layout`.
 #[derive(Parser)]
 #[command(name = "shmem-info", version)]
 struct Arguments {
@@ -65,8 +63,6 @@ enum Command {
         /// The interface, or its address.
         interface: String,
     },
-    /// Shows the algorithms of a collective in a job of any size, with their costs.
-    Plan(CollectivePlan),
 }
 
 /// Why a section cannot be shown.
@@ -145,7 +141,6 @@ impl Answer {
                 self.text += &text;
                 self.warnings.extend(warnings);
             }
-            Some(Command::Plan(plan)) => self.text += &plan.show(&env::Settings::from_process()?)?,
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process()?;
                 // SAFETY: the environment names the library, and is set by the user who runs this program.
