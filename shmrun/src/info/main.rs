@@ -12,8 +12,7 @@ mod trial;
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::process::{Command as Process, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use shmem::env;
@@ -21,7 +20,6 @@ use shmem_core::columns::Columns;
 use shmem_core::memory::Machine;
 use shmem_core::partition::Environment;
 use shmem_core::root::Root;
-use shmem_core::transport::ofi::{Offer, Options};
 
 use binary::Binary;
 
@@ -55,53 +53,13 @@ enum Command {
     },
     /// Shows how bytes can reach other PEs.
     Transports,
-    /// Tries a provider on an interface, for `transports`.
+    /// Becomes a PE of a trial, for `transports`.
     #[command(hide = true)]
-    TryFabric {
-        /// The provider.
-        provider: String,
-        /// The interface, or its address.
-        interface: String,
-    },
+    TryTransport,
 }
 
 /// Why a section cannot be shown.
 type Fault = Box<dyn std::error::Error>;
-
-/// The output of a trial that has worked.
-const WORKS: &str = "works";
-
-/// How long a trial may take.
-const TRIAL: Duration = Duration::from_secs(10);
-
-/// Tries a provider on an interface in a process of its own.
-fn tried(offer: &Offer) -> Result<(), String> {
-    let interface = offer.address.map_or_else(|| offer.interface.clone(), |address| address.to_string());
-    let trial = || {
-        let mut child = Process::new(std::env::current_exe()?)
-            .args(["try-fabric", &offer.provider, &interface])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let begun = Instant::now();
-        while child.try_wait()?.is_none() {
-            if begun.elapsed() > TRIAL {
-                child.kill()?;
-                child.wait()?;
-                return Ok(format!("it hangs, and was ended after {} s", TRIAL.as_secs()));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let output = child.wait_with_output()?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        Ok(said.lines().last().map_or_else(|| output.status.to_string(), str::to_owned))
-    };
-    match trial().unwrap_or_else(|error: std::io::Error| error.to_string()) {
-        said if said == WORKS => Ok(()),
-        said => Err(said),
-    }
-}
 
 #[derive(Default)]
 struct Answer {
@@ -144,16 +102,9 @@ impl Answer {
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process()?;
                 // SAFETY: the environment names the library, and is set by the user who runs this program.
-                self.text += &unsafe { transports::transports(&settings, &tried) };
+                self.text += &unsafe { transports::transports(&settings, &trial::run_job) };
             }
-            Some(Command::TryFabric { provider, interface }) => {
-                let settings = env::Settings::from_process()?;
-                let (provider, interface) = (Some(provider), Some(interface));
-                let options = Options { provider, interface, ..settings.fabric(0) };
-                // SAFETY: the environment names the library, and is set by the user who runs this program.
-                let result = unsafe { trial::try_alone(&options) };
-                self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
-            }
+            Some(Command::TryTransport) => trial::program()?,
             None => {
                 let all = [Command::Env, Command::Topology, Command::Transports];
                 for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "TRANSPORTS"]) {

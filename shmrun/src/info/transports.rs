@@ -4,15 +4,14 @@ use shmem_core::columns::Columns;
 use shmem_core::transport::ofi::{Offer, offers};
 use shmem_launch::env::Settings;
 
-use crate::trial;
+type Trial<'a> = &'a dyn Fn(&[(&str, &str)]) -> Result<(), String>;
 
-/// All transports, each tried. `trial` tries a provider on an interface in a process of its own, because libraries of networks may
-/// hang or crash.
+/// Lists all transports, each tried. `trial` runs a job with some variables.
 ///
 /// # Safety
 ///
 /// The library that the settings name must be libfabric.
-pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
+pub(crate) unsafe fn transports(settings: &Settings, trial: Trial<'_>) -> String {
     let options = settings.fabric(0);
     // SAFETY: the caller's promise.
     let (fabric, providers) = match unsafe { offers(&options) } {
@@ -29,15 +28,14 @@ pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> R
     let mut row = |name: &str, reaches: &str, state: String| {
         columns.push([name.to_owned(), reaches.to_owned(), state]);
     };
-    let shm = trial::alone().map_or_else(|error| format!("not usable: {error}"), |_| "usable".to_owned());
-    row("shm", "PEs of the same node", shm);
+    row("shm", "PEs of the same node", state(trial(&[("SHMEM_TRANSPORT", "shm")])));
     row("ofi", "PEs of other nodes, through libfabric", fabric);
     row("loopback", "PEs of the same node, by copies (for tests)", "usable".to_owned());
     providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
 }
 
 /// A row for each provider on an interface, with the result of its trial, and the first or the chosen address.
-fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
+fn table(offers: &[Offer], chosen: Option<&Offer>, trial: Trial<'_>) -> String {
     let heads = ["PROVIDER", "INTERFACE", "ADDRESS", "NETWORK", "NUMA NODE", "STATE"];
     let mut columns = Columns::new(heads, &[]).indented();
     let is_same = |a: &Offer, b: &Offer| a.provider == b.provider && a.interface == b.interface;
@@ -48,7 +46,10 @@ fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Res
     };
     for offer in offers.iter().filter(shown) {
         let Offer { provider, interface, address, network, node, .. } = offer;
-        let tried = trial(offer).map_or_else(|why| format!("not usable: {why}"), |()| "usable".to_owned());
+        let place = address.map_or_else(|| interface.clone(), |address| address.to_string());
+        let variables =
+            [("SHMEM_TRANSPORT", "ofi"), ("SHMEM_OFI_PROVIDER", provider), ("SHMEM_OFI_INTERFACE", &place)];
+        let tried = state(trial(&variables));
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         columns.push([
             provider.clone(),
@@ -60,6 +61,10 @@ fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Res
         ]);
     }
     columns.to_string()
+}
+
+fn state(tried: Result<(), String>) -> String {
+    tried.map_or_else(|why| format!("not usable: {why}"), |()| "usable".to_owned())
 }
 
 #[cfg(test)]
@@ -75,7 +80,10 @@ mod tests {
     #[test]
     fn every_offer_is_tried_and_the_chosen_one_is_marked() {
         let offers = [offer("verbs", "mlx5_0", Some(0)), offer("verbs", "mlx5_1", Some(1))];
-        let trial = |offer: &Offer| if offer.node == Some(0) { Ok(()) } else { Err("no link".to_owned()) };
+        let trial = |variables: &[(&str, &str)]| match variables[2].1 {
+            "mlx5_0" => Ok(()),
+            _ => Err("no link".to_owned()),
+        };
         let text = table(&offers, Some(&offers[0]), &trial);
         let rows: Vec<&str> = text.lines().skip(1).map(str::trim_end).collect();
         assert!(rows[0].contains("mlx5_0") && rows[0].ends_with("usable, chosen"), "{text}");
