@@ -1,22 +1,15 @@
 //! [`LaunchError`]: why a job could not be started.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::io;
 use std::path::Path;
 
 /// A job that did not start. Nothing of the job is left.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct LaunchError {
     text: String,
     code: u8,
-}
-
-impl fmt::Debug for LaunchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }
 
 impl LaunchError {

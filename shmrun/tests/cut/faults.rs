@@ -479,24 +479,6 @@ fn registrations_that_run_out_are_told_to_all_alike() {
     assert!(message.contains("regist"), "{message}");
 }
 
-/// By each PE that lacks some, because PEs are not connected yet.
-#[test]
-fn too_few_descriptors_end_the_job_and_are_told() {
-    let Some(hosts) = Hosts::find() else { return };
-    let mut refused = 0;
-    for most in [12, 28, 48] {
-        let output = hosts.job("traffic").env(SECONDS, "1").below(&format!("ulimit -n {most}")).run();
-        if output.status.success() {
-            succeeded(&output);
-        } else {
-            let said = text(&output.stderr);
-            assert!(said.contains("(ulimit -Hn)") && !said.contains("lost"), "{said}");
-            refused += 1;
-        }
-    }
-    assert!(refused > 0);
-}
-
 #[test]
 fn too_little_locked_memory_ends_the_job_with_one_message_or_is_not_needed() {
     let Some(hosts) = Hosts::find() else { return };
