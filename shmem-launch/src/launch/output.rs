@@ -4,27 +4,25 @@
 //! If several processes write into one file or pipe, they tear each other's lines, because libraries write whenever their buffers
 //! are full. Into a terminal they write line by line, so a terminal is left to the PEs.
 //!
-//! The launcher's thread reads the pipes of PEs. A thread for each of the launcher's streams writes, because the reader may pause. Then
-//! the launcher stops reading the pipes of that stream, and PEs that print wait, as they would without a launcher. (A non-blocking
-//! write would make the file non-blocking for all processes that have it open.)
+//! A thread for each stream of the launcher reads the pipes of PEs and writes. While a reader of the launcher's output pauses, that
+//! thread waits in its write, and PEs that print wait, as they would without a launcher.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::socket::is_readable;
 use super::{Output, Printed};
 
 /// Upper limit on the bytes of a line. A longer line is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
-
-/// Upper limit on the queued bytes of a writer. With more, no pipe of the writer's stream is read.
-const MOST_QUEUED: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StdStream {
@@ -38,8 +36,8 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// Returns the pipes of each PE, each as the list of streams that write into the pipe. Streams that go to one file share a pipe,
-/// which keeps their order; the pipe's output goes to the first stream.
+/// Returns the pipes of each PE, each as the list of streams that write into the pipe. Streams that go to one file share a pipe, which
+/// keeps their order; the pipe's output goes to the first stream.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
@@ -55,34 +53,33 @@ pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     pipes
 }
 
-/// The launcher's streams, and the pipes of PEs.
+/// The threads that pass output on: one for each stream of the launcher, or one for both.
 #[derive(Debug)]
-pub(crate) struct Outlets {
-    output: Output,
-    /// One for each stream, or one for both; none if output is kept.
-    writers: Vec<Writer>,
-    sources: Vec<Source>,
-    /// The source that was read last: the next one has the first turn.
-    last: usize,
-    /// Rings when a writer has room again or has ended.
-    bell: Arc<OwnedFd>,
-}
+pub(crate) struct Outlets(Vec<Forwarder>);
 
-/// A thread that writes to one of the launcher's streams.
+/// A thread that reads pipes of PEs, and writes to a stream of the launcher, or keeps what it has read.
 #[derive(Debug)]
-struct Writer {
+struct Forwarder {
     stream: StdStream,
-    /// Lines to be written; `None`: closed.
-    queue: Option<Sender<Vec<u8>>>,
-    queued: Arc<AtomicUsize>,
-    end: Arc<OnceLock<Result<(), Errno>>>,
+    /// `None`: all PEs have started.
+    sources: Option<Sender<Source>>,
+    /// A pipe for the launcher's own lines; `None`: closed, which ends the thread.
+    lines: Option<OwnedFd>,
+    /// A pipe without data, which closes when the thread ends.
+    end: OwnedFd,
+    thread: Option<JoinHandle<Ended>>,
+    ended: Option<Ended>,
 }
 
+/// The result of writing, and the sources: PEs that print get an error if nobody reads their output, but not if it finds no room.
+type Ended = (Result<(), Errno>, Vec<Source>);
+
+/// A pipe of a PE.
 #[derive(Debug)]
 struct Source {
     pe: usize,
     stream: StdStream,
-    /// The pipe; `None`: the pipe has ended.
+    /// `None`: it has ended.
     pipe: Option<OwnedFd>,
     /// Bytes that are not passed on yet, or are kept.
     bytes: Vec<u8>,
@@ -91,178 +88,158 @@ struct Source {
 impl Outlets {
     /// Fails if no thread can be started. Then no PE must be started.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
-        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        let streams = match output {
-            Output::Capture => &[][..],
-            _ if pipes.iter().any(|streams| streams.len() > 1) => &[StdStream::Out],
-            _ => &[StdStream::Out, StdStream::Err],
-        };
-        let writers = streams.iter().map(|stream| Writer::start(*stream, Arc::clone(&bell)));
-        let writers = writers.collect::<io::Result<_>>()?;
-        Ok(Self { output, writers, sources: Vec::new(), last: 0, bell })
+        let is_one = output == Output::Capture || pipes.iter().any(|streams| streams.len() > 1);
+        let streams = if is_one { &[StdStream::Out][..] } else { &[StdStream::Out, StdStream::Err] };
+        streams.iter().map(|stream| Forwarder::start(*stream, output)).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Adds a pipe of a PE. Reads of the pipe must not block.
+    /// Adds a pipe of a PE, which must not block.
     pub(crate) fn add(&mut self, pe: usize, stream: StdStream, pipe: OwnedFd) {
-        self.sources.push(Source { pe, stream, pipe: Some(pipe), bytes: Vec::new() });
+        let source = Source { pe, stream, pipe: Some(pipe), bytes: Vec::new() };
+        if let Some(sources) = &self.0[self.index(stream)].sources {
+            // The thread receives until the sender is dropped.
+            let _ = sources.send(source);
+        }
     }
 
-    /// Returns the descriptors to wait on for [`pump`](Self::pump).
+    /// Lets the threads read, after all pipes were added.
+    pub(crate) fn open(&mut self) {
+        self.0.iter_mut().for_each(|forwarder| forwarder.sources = None);
+    }
+
+    /// Descriptors that are ready when a thread has ended.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
-        let pipes = self.open().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN));
-        pipes.chain([PollFd::new(&self.bell, PollFlags::IN)]).collect()
+        let running = self.0.iter().filter(|forwarder| forwarder.ended.is_none());
+        running.map(|forwarder| PollFd::new(&forwarder.end, PollFlags::IN)).collect()
     }
 
-    /// Passes on output of PEs, as far as writers have room.
-    pub(crate) fn pump(&mut self) {
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        // PEs get an error if nobody reads their output, as without the launcher.
-        for i in 0..self.sources.len() {
-            if let Some(Err(error)) = self.end(self.sources[i].stream)
-                && error.kind() == io::ErrorKind::BrokenPipe
-            {
-                self.sources[i].pipe = None;
-            }
-        }
-        let (owners, mut list): (Vec<usize>, Vec<_>) =
-            self.open().map(|(i, pipe)| (i, PollFd::new(pipe, PollFlags::IN))).unzip();
-        if poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
-            return;
-        }
-        let ready = owners.into_iter().zip(&list).filter(|(_, fd)| !fd.revents().is_empty());
-        let mut ready: Vec<usize> = ready.map(|(i, _)| i).collect();
-        let first = ready.partition_point(|i| *i <= self.last);
-        ready.rotate_left(first);
-        for i in ready {
-            if self.has_room(self.sources[i].stream) {
-                self.take(i, false);
-                self.last = i;
-            }
+    /// Writes lines of the launcher after all output of PEs so far. Drops them if nobody reads many lines before.
+    pub(crate) fn say(&mut self, lines: &str) {
+        if let Some(pipe) = &self.0[self.index(StdStream::Err)].lines {
+            let _ = retry_on_intr(|| rustix::io::write(pipe, lines.as_bytes()));
         }
     }
 
-    /// Writes lines of the launcher after all output of PEs so far.
-    pub(crate) fn say(&mut self, lines: String) {
-        self.take_all(StdStream::Err, false);
-        self.write(StdStream::Err, lines.into_bytes());
-    }
-
-    /// Returns the result of writing, if the writer has ended.
-    pub(crate) fn end(&self, stream: StdStream) -> Option<io::Result<()>> {
-        self.writer(stream)?.end.get().map(|end| end.map_err(io::Error::from))
+    /// The result of writing, if that has ended.
+    pub(crate) fn end(&mut self, stream: StdStream) -> Option<io::Result<()>> {
+        let index = self.index(stream);
+        let forwarder = &mut self.0[index];
+        if is_readable(&forwarder.end) {
+            forwarder.join();
+        }
+        forwarder.ended.as_ref().map(|(result, _)| result.map_err(io::Error::from))
     }
 
     /// Closes a stream, standard output first. Returns whether lines are still to be written.
     pub(crate) fn close(&mut self, stream: StdStream) -> bool {
-        if stream == StdStream::Out && self.writers.len() == 1 {
+        if stream == StdStream::Out && self.0.len() == 1 {
             // The launcher's own lines on standard error come later.
             return false;
         }
-        self.take_all(stream, true);
-        let index = self.writer_index(stream);
-        let Some(writer) = self.writers.get_mut(index) else { return false };
-        writer.queue = None;
-        writer.end.get().is_none()
+        let index = self.index(stream);
+        self.0[index].lines = None;
+        self.end(stream).is_none()
     }
 
-    /// Returns the stream of the launcher that a PE's stream is passed on to.
+    /// The stream of the launcher that a PE's stream is passed on to.
     pub(crate) fn stream_of(&self, stream: StdStream) -> StdStream {
-        self.writer(stream).map_or(stream, |writer| writer.stream)
+        self.0[self.index(stream)].stream
     }
 
-    pub(crate) fn into_printed(self, pes: usize) -> Vec<Printed> {
+    /// The output that was kept.
+    pub(crate) fn into_printed(mut self, pes: usize) -> Vec<Printed> {
         let mut printed = vec![Printed::default(); pes];
-        for Source { pe, stream, bytes, .. } in self.sources {
-            *(if stream == StdStream::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
+        for forwarder in &mut self.0 {
+            (forwarder.sources, forwarder.lines) = (None, None);
+            forwarder.join();
+            for Source { pe, stream, bytes, .. } in forwarder.ended.take().into_iter().flat_map(|end| end.1) {
+                let of = &mut printed[pe];
+                *(if stream == StdStream::Out { &mut of.out } else { &mut of.err }) = bytes;
+            }
         }
         printed
     }
 
-    fn writer(&self, stream: StdStream) -> Option<&Writer> {
-        self.writers.get(self.writer_index(stream))
-    }
-
-    /// A single writer serves both streams.
-    fn writer_index(&self, stream: StdStream) -> usize {
-        self.writers.len().saturating_sub(1).min(stream as usize)
-    }
-
-    fn has_room(&self, stream: StdStream) -> bool {
-        self.writer(stream).is_none_or(|writer| {
-            writer.queued.load(Ordering::Relaxed) < MOST_QUEUED && writer.end.get().is_none()
-        })
-    }
-
-    /// Returns the pipes that may be read, with the index of each.
-    fn open(&self) -> impl Iterator<Item = (usize, &OwnedFd)> {
-        let sources = self.sources.iter().enumerate().filter(|(_, source)| self.has_room(source.stream));
-        sources.filter_map(|(i, source)| Some((i, source.pipe.as_ref()?)))
-    }
-
-    /// Reads all pipes that go to the same launcher stream as `stream`. `is_end`: also takes an unfinished last line.
-    fn take_all(&mut self, stream: StdStream, is_end: bool) {
-        for i in 0..self.sources.len() {
-            if self.stream_of(self.sources[i].stream) == self.stream_of(stream) {
-                self.take(i, is_end);
-            }
-        }
-    }
-
-    /// Reads at least what a pipe holds, but a bounded amount, so that a PE that prints without end starves no other.
-    fn take(&mut self, i: usize, is_end: bool) {
-        let Source { pe, stream, pipe, bytes } = &mut self.sources[i];
-        let mut chunk = [0; 16 << 10];
-        for _ in 0..16 {
-            let Some(open) = &*pipe else { break };
-            match retry_on_intr(|| rustix::io::read(open, &mut chunk)) {
-                Err(Errno::AGAIN) => break,
-                Ok(0) | Err(_) => *pipe = None,
-                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
-            }
-        }
-        let tag = match self.output {
-            Output::Inherit => String::new(),
-            Output::Tag => format!("[{pe}] "),
-            Output::Capture => return,
-        };
-        let (stream, lines) = (*stream, tagged(&tag, bytes, is_end || pipe.is_none()));
-        self.write(stream, lines);
-    }
-
-    fn write(&self, stream: StdStream, lines: Vec<u8>) {
-        if let Some(Writer { queue: Some(queue), queued, .. }) =
-            self.writer(stream).filter(|_| !lines.is_empty())
-        {
-            queued.fetch_add(lines.len(), Ordering::Relaxed);
-            // An error: the writer has ended.
-            let _ = queue.send(lines);
-        }
+    fn index(&self, stream: StdStream) -> usize {
+        (stream as usize).min(self.0.len() - 1)
     }
 }
 
-impl Writer {
-    fn start(stream: StdStream, bell: Arc<OwnedFd>) -> io::Result<Self> {
-        let (queue, lines) = channel::<Vec<u8>>();
-        let (queued, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(OnceLock::new()));
-        let (is_written, has_ended) = (Arc::clone(&queued), Arc::clone(&end));
+impl Forwarder {
+    fn start(stream: StdStream, output: Output) -> io::Result<Self> {
+        let (sender, sources) = channel();
+        let (own, lines) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (end, ends) = pipe_with(PipeFlags::CLOEXEC)?;
         let run = move || {
-            // An error: the bell is already readable.
-            let ring = || _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
-            let result = lines.iter().try_for_each(|lines| {
-                match stream {
-                    StdStream::Out => write(io::stdout(), &lines),
-                    StdStream::Err => write(io::stderr(), &lines),
-                }?;
-                if is_written.fetch_sub(lines.len(), Ordering::Relaxed) >= MOST_QUEUED {
-                    ring();
-                }
-                Ok(())
-            });
-            let _ = has_ended.set(result);
-            ring();
+            let _ends = ends;
+            forward(stream, output, sources.iter().collect(), own)
         };
-        std::thread::Builder::new().name("output".into()).spawn(run)?;
-        Ok(Self { stream, queue: Some(queue), queued, end })
+        let thread = Some(std::thread::Builder::new().name("output".into()).spawn(run)?);
+        Ok(Self { stream, sources: Some(sender), lines: Some(lines), end, thread, ended: None })
+    }
+
+    fn join(&mut self) {
+        let ended = self.thread.take().and_then(|thread| thread.join().ok());
+        self.ended = self.ended.take().or(ended);
+    }
+}
+
+/// Passes output on until the launcher closes `own`, the pipe of its lines, or until a write fails.
+fn forward(stream: StdStream, output: Output, mut sources: Vec<Source>, own: OwnedFd) -> Ended {
+    let mut own = Source { pe: 0, stream, pipe: Some(own), bytes: Vec::new() };
+    let mut result = Ok(());
+    while result.is_ok() && own.pipe.is_some() {
+        let ready = ready(sources.iter().chain([&own]));
+        // Output that PEs wrote before the launcher's lines is ready when the lines are.
+        let all = sources.iter_mut().map(|source| (source, output)).chain([(&mut own, Output::Inherit)]);
+        let mut all = all.zip(ready).filter(|(_, is_ready)| *is_ready);
+        result = all.try_for_each(|((source, output), _)| source.pass_on(stream, output, false));
+    }
+    if result.is_ok() {
+        result = sources.iter_mut().try_for_each(|source| source.pass_on(stream, output, true));
+    }
+    if result == Err(Errno::PIPE) {
+        sources.clear();
+    }
+    (result, sources)
+}
+
+/// Waits until a source is ready. Returns which are.
+fn ready<'s>(sources: impl Iterator<Item = &'s Source> + Clone) -> Vec<bool> {
+    let mut list: Vec<_> = sources
+        .clone()
+        .filter_map(|source| Some(PollFd::new(source.pipe.as_ref()?, PollFlags::IN)))
+        .collect();
+    // An error: all are taken for ready, and have nothing to read.
+    let is_known = retry_on_intr(|| poll(&mut list, None)).is_ok();
+    let mut list = list.into_iter();
+    let mut is_ready = || list.next().is_some_and(|fd| !is_known || !fd.revents().is_empty());
+    sources.map(|source| source.pipe.is_some() && is_ready()).collect()
+}
+
+impl Source {
+    /// Reads at least what the pipe holds, but a bounded amount, so that a PE that prints without end starves no other. Writes whole
+    /// lines, or keeps all. `is_end`: also writes an unfinished last line.
+    fn pass_on(&mut self, to: StdStream, output: Output, is_end: bool) -> Result<(), Errno> {
+        let mut chunk = [0; 16 << 10];
+        for _ in 0..16 {
+            let Some(open) = &self.pipe else { break };
+            match retry_on_intr(|| rustix::io::read(open, &mut chunk)) {
+                Err(Errno::AGAIN) => break,
+                Ok(0) | Err(_) => self.pipe = None,
+                Ok(n) => self.bytes.extend_from_slice(&chunk[..n]),
+            }
+        }
+        let tag = match output {
+            Output::Inherit => String::new(),
+            Output::Tag => format!("[{}] ", self.pe),
+            Output::Capture => return Ok(()),
+        };
+        let lines = tagged(&tag, &mut self.bytes, is_end || self.pipe.is_none());
+        match to {
+            StdStream::Out => write(io::stdout(), &lines),
+            StdStream::Err => write(io::stderr(), &lines),
+        }
     }
 }
 

@@ -58,6 +58,7 @@ impl Pes {
                 }
             }
         }
+        outlets.open();
         Ok(started)
     }
 

@@ -123,7 +123,6 @@ impl Run {
     }
 
     fn heed_outlets(&mut self) {
-        self.outlets.pump();
         for kind in [StdStream::Out, StdStream::Err] {
             if let Some(Err(error)) = self.outlets.end(kind) {
                 self.lack_room(kind, &error);
@@ -289,7 +288,6 @@ impl Run {
                 return;
             }
             self.wait(&mut Vec::new(), left);
-            self.outlets.pump();
         }
         if let Some(Err(error)) = self.outlets.end(kind) {
             self.lack_room(kind, &error);
@@ -314,7 +312,7 @@ impl Run {
     pub(crate) fn say(&mut self, text: &str) {
         let job = self.pes.job();
         if job.output != Output::Capture {
-            self.outlets.say(line(&format!("{}: {text}", job.speaker)));
+            self.outlets.say(&line(&format!("{}: {text}", job.speaker)));
         }
         self.report.push_str(&line(text));
     }
