@@ -221,7 +221,7 @@ impl<L: ThreadLevel> World<L> {
         network.counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
     }
 
-    /// Counts of this PE's exchanges through the launcher so far.
+    /// Counts of this PE's exchanges through the launcher so far; zero unless `shmrun`, or the program itself, has started the PEs.
     pub fn exchanged(&self) -> Exchanged {
         self.job().bootstrap.exchanged()
     }

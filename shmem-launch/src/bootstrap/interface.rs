@@ -45,6 +45,9 @@ pub trait Bootstrap: Send + Sync {
         self.hosts().iter().enumerate().filter(|(_, host)| seen.insert(**host)).map(|(pe, _)| pe).collect()
     }
 
+    /// Makes each PE count as alone on its host, in place of the launcher's hosts.
+    fn keep_apart(&mut self) {}
+
     /// Puts a value under a key. Other PEs see it after [`fence`](Self::fence).
     ///
     /// # Errors
@@ -87,7 +90,7 @@ pub trait Bootstrap: Send + Sync {
     /// Leaves the job, so that the exit of this process is no failure. No call may follow.
     fn finish(&self);
 
-    /// Counts of this PE's exchanges so far; zero by default.
+    /// Counts of this PE's exchanges so far; zero unless the launcher counts.
     fn exchanged(&self) -> Exchanged {
         Exchanged::default()
     }

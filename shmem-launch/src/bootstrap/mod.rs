@@ -2,7 +2,6 @@
 
 mod claim;
 mod connect;
-mod counted;
 mod exchange_client;
 mod foreign;
 mod interface;
@@ -15,7 +14,6 @@ mod shmrun;
 mod singleton;
 
 pub use connect::{Connection, attach_wait, connect};
-pub use counted::CountedBootstrap;
 pub use foreign::require_one_process;
 pub use interface::{Bootstrap, Exchanged};
 pub use managed::Managed;

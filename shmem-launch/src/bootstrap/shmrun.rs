@@ -8,11 +8,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::net::SocketType;
 use rustix::process::getuid;
-use shmem_core::process_exit;
 use shmem_core::run_length::Alike;
+use shmem_core::exclusion::Mutex;
+use shmem_core::process_exit;
 
-use super::exchange_client::{self, Exchange as _, Served};
-use super::interface::Bootstrap;
+use super::exchange_client::{self, Exchange as _, Served, owned};
+use super::interface::{Bootstrap, Exchanged};
 use super::peer::inherited;
 use crate::codec;
 use crate::launch::messages::{ToLauncher, ToPe, VERSION, cut};
@@ -31,6 +32,9 @@ pub struct Local {
     exchange: Served,
     number: usize,
     hosts: Alike<u32>,
+    /// Each PE counts as alone on its host.
+    is_apart: bool,
+    exchanged: Mutex<Exchanged>,
     /// When the launcher's end of this pipe closes, the kernel kills this process.
     _lifeline: OwnedFd,
 }
@@ -84,7 +88,14 @@ impl Local {
         let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
         let exchange = Served::new(Arc::new(channel), number, neighbours, SERVER, None);
         let hosts = hosts.into_iter().collect();
-        Ok(Some(Self { exchange, number, hosts, _lifeline: lifeline }))
+        Ok(Some(Self {
+            exchange,
+            number,
+            hosts,
+            is_apart: false,
+            exchanged: Mutex::default(),
+            _lifeline: lifeline,
+        }))
     }
 }
 
@@ -102,23 +113,36 @@ impl Bootstrap for Local {
     }
 
     fn hosts(&self) -> Vec<u32> {
-        self.hosts.iter().copied().collect()
+        if self.is_apart { (0..self.count() as u32).collect() } else { self.hosts.iter().copied().collect() }
+    }
+
+    fn keep_apart(&mut self) {
+        self.is_apart = true;
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        let mut exchanged = self.exchanged.lock();
+        exchanged.puts += 1;
+        exchanged.bytes_put += value.len() as u64;
+        drop(exchanged);
         self.exchange.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
+        self.exchanged.lock().rounds += 1;
         self.exchange.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        self.exchange.get(pe, key)
+        let value = self.exchange.get(pe, key)?;
+        let mut exchanged = self.exchanged.lock();
+        exchanged.gets += 1;
+        exchanged.bytes_got += value.len() as u64;
+        Ok(value)
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        self.exchange.share(descriptors)
+        if self.is_apart { Ok(vec![owned(descriptors)?]) } else { self.exchange.share(descriptors) }
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
@@ -134,6 +158,10 @@ impl Bootstrap for Local {
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
         let _ = self.exchange.request(&ToLauncher::Finish, &[]);
+    }
+
+    fn exchanged(&self) -> Exchanged {
+        *self.exchanged.lock()
     }
 }
 

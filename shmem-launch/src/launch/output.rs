@@ -14,7 +14,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -61,7 +60,7 @@ pub(crate) struct Outlets(Vec<Forwarder>);
 #[derive(Debug)]
 struct Forwarder {
     stream: StdStream,
-    /// `None`: all PEs have started.
+    /// Where the thread gets its sources from; `None`: the thread has all.
     sources: Option<Sender<Source>>,
     /// A pipe for the launcher's own lines; `None`: closed, which ends the thread.
     lines: Option<OwnedFd>,
@@ -71,7 +70,7 @@ struct Forwarder {
     ended: Option<Ended>,
 }
 
-/// The result of writing, and the sources: PEs that print get an error if nobody reads their output, but not if it finds no room.
+/// The result of writing, and the sources. They are closed if nobody reads the output, so that PEs that print get an error.
 type Ended = (Result<(), Errno>, Vec<Source>);
 
 /// A pipe of a PE.
@@ -79,9 +78,9 @@ type Ended = (Result<(), Errno>, Vec<Source>);
 struct Source {
     pe: usize,
     stream: StdStream,
-    /// `None`: it has ended.
+    /// `None`: the pipe has ended.
     pipe: Option<OwnedFd>,
-    /// Bytes that are not passed on yet, or are kept.
+    /// Bytes that are still to be passed on, or are kept.
     bytes: Vec<u8>,
 }
 
@@ -93,7 +92,7 @@ impl Outlets {
         streams.iter().map(|stream| Forwarder::start(*stream, output)).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Adds a pipe of a PE, which must not block.
+    /// Adds a pipe of a PE. Reads of the pipe must not block.
     pub(crate) fn add(&mut self, pe: usize, stream: StdStream, pipe: OwnedFd) {
         let source = Source { pe, stream, pipe: Some(pipe), bytes: Vec::new() };
         if let Some(sources) = &self.0[self.index(stream)].sources {
@@ -107,20 +106,20 @@ impl Outlets {
         self.0.iter_mut().for_each(|forwarder| forwarder.sources = None);
     }
 
-    /// Descriptors that are ready when a thread has ended.
+    /// Returns descriptors that are ready when a thread has ended.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let running = self.0.iter().filter(|forwarder| forwarder.ended.is_none());
         running.map(|forwarder| PollFd::new(&forwarder.end, PollFlags::IN)).collect()
     }
 
-    /// Writes lines of the launcher after all output of PEs so far. Drops them if nobody reads many lines before.
+    /// Writes lines of the launcher after all output of PEs so far. Drops the lines if nobody has read many earlier ones.
     pub(crate) fn say(&mut self, lines: &str) {
         if let Some(pipe) = &self.0[self.index(StdStream::Err)].lines {
             let _ = retry_on_intr(|| rustix::io::write(pipe, lines.as_bytes()));
         }
     }
 
-    /// The result of writing, if that has ended.
+    /// Returns the result of writing, if the thread has ended.
     pub(crate) fn end(&mut self, stream: StdStream) -> Option<io::Result<()>> {
         let index = self.index(stream);
         let forwarder = &mut self.0[index];
@@ -141,12 +140,12 @@ impl Outlets {
         self.end(stream).is_none()
     }
 
-    /// The stream of the launcher that a PE's stream is passed on to.
+    /// Returns the stream of the launcher that a PE's stream is passed on to.
     pub(crate) fn stream_of(&self, stream: StdStream) -> StdStream {
         self.0[self.index(stream)].stream
     }
 
-    /// The output that was kept.
+    /// Returns the output that was kept.
     pub(crate) fn into_printed(mut self, pes: usize) -> Vec<Printed> {
         let mut printed = vec![Printed::default(); pes];
         for forwarder in &mut self.0 {

@@ -27,7 +27,7 @@ use shmem_core::process_exit;
 use shmem_core::run_length::Alike;
 
 use super::claim::Claim;
-use super::exchange_client::{Exchange, Served};
+use super::exchange_client::{Exchange, Served, owned};
 use super::interface::Bootstrap;
 use super::process_manager::{ProcessManager, numbered, unknown};
 use super::{pmi, pmix};
@@ -44,6 +44,8 @@ pub struct Managed {
     manager: Arc<dyn ProcessManager>,
     number: usize,
     hosts: Alike<u32>,
+    /// Each PE counts as alone on its host.
+    is_apart: bool,
     /// [`Host`] of the first PE of a host, [`Served`] of others.
     exchange: Box<dyn Exchange>,
     watch: Arc<Watch>,
@@ -121,7 +123,7 @@ impl Managed {
         };
         let watch = Watch::new(Arc::clone(&manager), here, channels, met.voice)?;
         let hosts = hosts.into_iter().collect();
-        Ok(Self { manager, number, hosts, exchange, watch, _claim: claim })
+        Ok(Self { manager, number, hosts, is_apart: false, exchange, watch, _claim: claim })
     }
 }
 
@@ -139,7 +141,11 @@ impl Bootstrap for Managed {
     }
 
     fn hosts(&self) -> Vec<u32> {
-        self.hosts.iter().copied().collect()
+        if self.is_apart { (0..self.count() as u32).collect() } else { self.hosts.iter().copied().collect() }
+    }
+
+    fn keep_apart(&mut self) {
+        self.is_apart = true;
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -155,7 +161,7 @@ impl Bootstrap for Managed {
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        self.exchange.share(descriptors)
+        if self.is_apart { Ok(vec![owned(descriptors)?]) } else { self.exchange.share(descriptors) }
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
