@@ -1,6 +1,4 @@
 //! Strided put and get: `shmem_iput`, `shmem_ibput` and others, by the runtime's planner.
-//!
-//! The planner moves disjoint blocks. Overlapping ones, which the specification leaves open, are moved one by one.
 
 use std::ffi::c_int;
 
@@ -72,8 +70,9 @@ pub(crate) unsafe fn blocks<T: Item>(
     let routine = call.routine();
     world::current(routine);
     for (name, stride) in [("dst", dst), ("sst", sst)] {
-        if stride < 1 {
-            refuse(routine, name, format_args!("is {stride}: a stride is at least 1"));
+        if stride < 1 || nblocks > 1 && (stride as usize) < bsize {
+            let why = format_args!("is {stride}: a stride is at least 1, and at least the size of a block");
+            refuse(routine, name, why);
         }
     }
     let block = bytes_of::<T>(call, bsize);
@@ -105,19 +104,6 @@ unsafe fn move_bytes(
         if gets { (source, "source", from) } else { (dest.cast_const(), "dest", to) };
     let place = remote(call, there, hull(call.routine(), block, count, stride), argument, pe);
     let endpoint = call.endpoint();
-    if count > 1 && (to < block || from < block) {
-        for at in 0..count {
-            let place = Remote { offset: place.offset + at * stride, ..place };
-            let (to, from) = (dest.wrapping_add(at * to), source.wrapping_add(at * from));
-            match gets {
-                // SAFETY: the block is in the segment (`remote`), and `to` is writable (caller).
-                true => unsafe { untyped::get(endpoint, to, place, block, Family::Get) },
-                // SAFETY: the block lies in the segment (`remote`), and can be read (caller).
-                false => unsafe { untyped::put(endpoint, place, from, block, Family::Put) },
-            }
-        }
-        return;
-    }
     let align = alignment([dest.addr(), source.addr(), block, to, from]);
     match gets {
         // SAFETY: the blocks are in the segment (`remote`); those at `dest` writable and disjoint (caller).
