@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-use serde::Deserialize;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::diagnostic::Diagnostic;
@@ -35,25 +35,9 @@ pub struct Compiler {
     library: PathBuf,
     /// Directories of the dependencies: one or many, by the version of Cargo.
     dependencies: BTreeSet<PathBuf>,
-    /// The crate `changes`: attributes that change their item.
-    changes: PathBuf,
-    /// Other crates, by name.
+    /// Other crates, by name. The first one is `changes`: attributes that change their item.
     others: Vec<(&'static str, PathBuf)>,
     directory: TempDir,
-}
-
-/// A message of Cargo about an artifact.
-#[derive(Deserialize)]
-struct Artifact {
-    target: Option<Target>,
-    #[serde(default)]
-    filenames: Vec<PathBuf>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-    crate_types: Vec<String>,
 }
 
 impl Compiler {
@@ -75,7 +59,7 @@ impl Compiler {
         macros.args(["--edition=2024", "--crate-type=proc-macro", "--crate-name=changes"]);
         text(macros.arg("-o").arg(&changes).arg(source));
         let (library, dependencies) = library(package);
-        Self { version, library, dependencies, changes, others: Vec::new(), directory, rustc }
+        Self { version, library, dependencies, others: vec![("changes", changes)], directory, rustc }
     }
 
     /// Its version: `1.95.0`.
@@ -113,7 +97,6 @@ impl Compiler {
             .arg(&to)
             .args(self.dependencies.iter().map(|place| format!("-Ldependency={}", place.display())))
             .arg(format!("--extern={library}={}", self.library.display()))
-            .arg(format!("--extern=changes={}", self.changes.display()))
             .args(self.others.iter().flat_map(|(name, other)| {
                 let deps = other.parent().expect("a file in a directory");
                 [format!("-Ldependency={}", deps.display()), format!("--extern={name}={}", other.display())]
@@ -189,16 +172,17 @@ fn library(package: &Path) -> (PathBuf, BTreeSet<PathBuf>) {
             .args(["build", "--quiet", "--lib", "--message-format=json", "--target-dir"])
             .arg(target),
     );
-    let artifacts: Vec<Artifact> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let files = artifacts.iter().flat_map(|artifact| &artifact.filenames);
-    let dependencies = files.filter_map(|file| Some(file.parent()?.to_path_buf())).collect();
-    let is_library = |target: &Target| target.name == "shmem" && target.crate_types == ["lib"];
-    let library = artifacts
-        .into_iter()
-        .filter(|artifact| artifact.target.as_ref().is_some_and(is_library))
-        .flat_map(|artifact| artifact.filenames)
-        .find(|file| file.extension().is_some_and(|extension| extension == "rlib"));
-    (library.expect("Cargo names the library `shmem` among what it built"), dependencies)
+    let files = |line: &str| -> Vec<PathBuf> {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        let files = message["filenames"].as_array().into_iter().flatten();
+        files.filter_map(Value::as_str).map(PathBuf::from).collect()
+    };
+    let dependencies = said.lines().flat_map(files).filter_map(|file| Some(file.parent()?.to_path_buf()));
+    let is_library =
+        |line: &&str| line.contains(r#""name":"shmem""#) && line.contains(r#""crate_types":["lib"]"#);
+    let mut library = said.lines().filter(is_library).flat_map(files);
+    let library = library.find(|file| file.extension().is_some_and(|extension| extension == "rlib"));
+    (library.expect("Cargo names the library `shmem` among what it built"), dependencies.collect())
 }
 
 /// The standard output of a command, which must succeed.

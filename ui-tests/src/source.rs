@@ -1,43 +1,18 @@
-//! Sources of the workspace, as tokens.
+//! Sources of the workspace, as text.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-
-/// Reads a source without documentation, lints, and items of tests.
-///
-/// # Panics
-///
-/// If the text is not Rust.
-pub fn shipped(text: &str) -> TokenStream {
-    without_tests(text.parse().expect("Rust"))
-}
-
-fn without_tests(tokens: TokenStream) -> TokenStream {
-    let mut tokens = tokens.into_iter().peekable();
-    let mut kept = Vec::new();
-    while let Some(token) = tokens.next() {
-        let is_hash = matches!(&token, TokenTree::Punct(mark) if mark.as_char() == '#');
-        match token {
-            TokenTree::Group(group) => {
-                kept.push(Group::new(group.delimiter(), without_tests(group.stream())).into());
-            }
-            other => kept.push(other),
-        }
-        if is_hash {
-            tokens.next_if(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '!'));
-            let Some(TokenTree::Group(attribute)) = tokens.peek() else { continue };
-            let words = attribute.stream().to_string().replace(' ', "");
-            let is_for_tests = words.starts_with("cfg(test") || words.starts_with("cfg(all(test");
-            if is_for_tests {
-                // The item ends with its body, or with a semicolon.
-                let _ = tokens.find(|token| match token {
-                    TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-                    TokenTree::Punct(mark) => mark.as_char() == ';',
-                    _ => false,
-                });
-            } else if ["doc=", "expect(", "allow("].iter().any(|start| words.starts_with(start)) {
-                tokens.next();
-            }
+/// The lines of a source without documentation and items of tests. An item of a formatted source ends at its own indentation.
+pub fn shipped(text: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let starts = |line: &str, words: [&str; 2]| words.iter().any(|word| line.trim_start().starts_with(word));
+    let mut lines = text.lines().filter(|line| !starts(line, ["//", "#[doc"]));
+    let mut kept = String::new();
+    while let Some(line) = lines.next() {
+        if starts(line, ["#[cfg(test", "#[cfg(all(test"]) {
+            let _ = lines.find(|end| indent(end) == indent(line) && end.ends_with(['}', ';', ',']));
+        } else {
+            kept += line;
+            kept.push('\n');
         }
     }
-    kept.into_iter().collect()
+    kept
 }
