@@ -1,7 +1,7 @@
 //! Heat in a plate: a 2-D stencil on several PEs.
 //!
 //! The border of the plate keeps its temperature. Inside, heat spreads until it is stationary, or for a number of steps. Each PE relaxes
-//! a block of cells while its outer rows and columns are under way to its neighbours. PE 0 reads the field, and writes the
+//! a block of cells while its outer rows and columns are under way to its neighbours. PE 0 deals out a sample, and writes the
 //! result as a picture.
 //!
 //! ```text
@@ -24,16 +24,17 @@ use field::Field;
 use plate::{Memory, Plate};
 use stencil::{Limits, Progress};
 
-/// What the plate begins as when no file is given.
-const SAMPLE: &[u8] = include_bytes!("data/sample.npy");
-
 /// Relaxes a temperature field whose border is held fixed, and draws the result.
 #[derive(Debug, Parser)]
 #[command(name = "heat2d", max_term_width = 100)]
 struct Arguments {
-    /// Initial temperatures: a 2-D NumPy array (.npy: f4, f8 or u1). Default: a sample of 256 x 256 cells.
-    #[arg(long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    /// Rows of the plate. Its initial temperatures are a sample of 256 x 256 cells, which is repeated.
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
+    rows: u32,
+
+    /// Columns of the plate.
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
+    columns: u32,
 
     /// Most steps.
     #[arg(long, default_value_t = 200)]
@@ -63,28 +64,22 @@ fn tolerance(text: &str) -> Result<f64, String> {
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
-    // An error of one PE ends the job for all, with one message.
-    let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
-    let mut plate = Plate::deal_out(world, arguments.partition, field.as_ref())?;
+    let [rows, columns] = [arguments.rows, arguments.columns].map(|count| count as usize);
+    let field = (world.my_pe() == 0).then(|| Field::sample(rows, columns));
+    let mut plate = Plate::deal_out(world, arguments.partition, [rows, columns], field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
     let progress = plate.solve(world, limits);
     if field.is_some() {
         let end = plate.gather(world, progress.steps);
+        // An error of one PE ends the job for all, with one message.
         picture::write(&end, &arguments.output)?;
-        let (rows, columns, pes) = (end.rows(), end.columns(), counted(world.n_pes()));
         let (Progress { steps, residual }, file) = (progress, arguments.output.display());
+        let pes = counted(world.n_pes());
         println!(
             "{rows} x {columns} cells on {pes}: {steps} steps, residual {residual:.4}, picture in {file}"
         );
         println!("checksum {:x}", checksum(end.cells().iter().copied().enumerate()));
     }
     Ok(())
-}
-
-fn read(arguments: &Arguments) -> Result<Field, String> {
-    match &arguments.input {
-        Some(path) => Field::read(path),
-        None => Field::parse(SAMPLE).map_err(|error| format!("the sample is no temperature field: {error}")),
-    }
 }

@@ -90,15 +90,14 @@ struct Tile {
 }
 
 impl Plate {
-    /// Deals out the field of PE 0, the only one that has it. Collective.
+    /// Deals out the field of PE 0, the only one that has it. All PEs know its rows and columns. Collective.
     pub(crate) fn deal_out(
         world: &World,
         memory: Memory,
+        size: [usize; 2],
         field: Option<&Field>,
     ) -> Result<Self, Box<dyn Error>> {
         let (blocks, grid) = (memory.blocks(), world.cubic_grid());
-        let mut size = field.map_or([0; 2], |field| [field.rows(), field.columns()]);
-        world.broadcast(&mut size, world.pes()[0]);
         let largest = range_of(&grid, size, 0).map(|range| range.len());
         if largest[0] > ROWS || largest[1] > COLUMNS {
             let ([rows, columns], pes) = (size, world.n_pes());

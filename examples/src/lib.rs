@@ -59,27 +59,3 @@ pub fn checksum(elements: impl IntoIterator<Item = (usize, f64)>) -> u64 {
 pub fn counted(pes: usize) -> String {
     format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn each_thing_is_in_the_part_of_its_owner(things in 1..200_usize, parts in 1..30_usize) {
-            let mut next = 0;
-            for part in 0..parts {
-                let share = share(things, parts, part);
-                prop_assert_eq!(share.start, next);
-                prop_assert!((things / parts..=things.div_ceil(parts)).contains(&share.len()));
-                for thing in share.clone() {
-                    prop_assert_eq!(owner(things, parts, thing), part);
-                }
-                next = share.end;
-            }
-            prop_assert_eq!(next, things);
-        }
-    }
-}
