@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::ArgMatches;
 use serde::de::DeserializeOwned;
@@ -166,14 +165,10 @@ impl Runner {
         Ok(())
     }
 
-    /// Builds the programs of peers, each within a time, with a remark for each that is missing; None if all are.
-    pub(crate) fn programs(
-        &mut self,
-        peers: &[Peer],
-        patience: Duration,
-    ) -> std::io::Result<Option<Programs>> {
+    /// Builds the programs of peers, with a remark for each that is missing; None if all are.
+    pub(crate) fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
         let peers: Vec<_> = peers.iter().copied().filter(|peer| self.others || peer.is_own()).collect();
-        let programs = Programs::build(&peers, patience)?;
+        let programs = Programs::build(&peers)?;
         programs.missing.iter().for_each(|missing| self.remark(&format!("shmem-perf: {missing}")));
         Ok((programs.missing.len() < peers.len()).then_some(programs))
     }

@@ -16,15 +16,14 @@ pub(crate) const MICRO: Measure = Measure {
         let sizes = if runner.asked.quick { "0|8|4096|65536|1048576" } else { "*" };
         let chosen = |peer: &Peer| beside.is_empty() || beside.iter().any(|name| name == peer.name);
         let peers: Vec<_> = Peer::MICRO.into_iter().filter(chosen).collect();
-        let patience = if runner.asked.quick || collectives { BRIEF } else { PATIENCE };
-        let Some(programs) = runner.programs(&peers, patience)? else { return Ok(()) };
+        let Some(programs) = runner.programs(&peers)? else { return Ok(()) };
         let only = vec![format!("micro {operations}/{sizes}/*")];
         let given = Given { only, ..Given::beside(&programs) };
         runner.repeat(&runner.job("micro", 2, given).heap(48 << 20))
     }),
     tasks: &[("micro", Task::Near(|world, bench| in_turn(world, bench, false)))],
     possible: || {
-        let programs = Programs::build(&[Peer::FLOOR], BRIEF).map_err(|why| why.to_string())?;
+        let programs = Programs::build(&[Peer::FLOOR]).map_err(|why| why.to_string())?;
         programs.missing.first().map_or(Ok(()), |missing| Err(missing.clone()))
     },
 };
@@ -33,7 +32,7 @@ pub(crate) const C: Measure = Measure {
     name: "c",
     run: Some(|runner| {
         let all = [Peer::LIBRARY, Peer::ROUTINES, Peer::WAKING, Peer::HELLO, Peer::OSHMEM_ROUTINES];
-        let Some(programs) = runner.programs(&all, PATIENCE)? else { return Ok(()) };
+        let Some(programs) = runner.programs(&all)? else { return Ok(()) };
         runner.repeat(&runner.job("c", 2, Given::beside(&programs)).heap(48 << 20))?;
         wakes(runner, &programs)?;
         starts(runner, &programs)
@@ -41,9 +40,6 @@ pub(crate) const C: Measure = Measure {
     tasks: &[("c", Task::Near(c))],
     ..Measure::PLAIN
 };
-
-/// The longest build of a peer in a quick run: enough for C, and for a package that was built before.
-const BRIEF: Duration = Duration::from_secs(8);
 
 /// Messages of a window; bytes of the destination, which a window reuses; elements of a table that a sample accesses.
 const WINDOW: usize = 64;

@@ -45,7 +45,7 @@ use crate::goal::Goal;
 use crate::jobs::Asked;
 use crate::operation::{LESS, Operation};
 use crate::pattern;
-use crate::peers::{PATIENCE, Peer, PeerError, PeerRequest, Programs, Running, built};
+use crate::peers::{Peer, PeerError, PeerRequest, Programs, Running, built};
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
 use crate::sheet::{SHEET, Section, SheetLine, each_size, lines, sizes};

@@ -1,7 +1,6 @@
 //! Peers: programs of other libraries that are measured beside our own.
 //!
-//! A peer is a small program (`examples/peers`) of two processes, which uses its library in the fastest way: in C, included here, or a Rust
-//! package. It is [built](Programs) where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest)
+//! A peer is a small program in C (`examples/peers`) of two processes, which uses its library in the fastest way. It is [built](Programs) where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest)
 //! with samples of one operation, and sleeps in between. So times of both are taken in turn, on the same cores, as pairs. A missing peer is
 //! reported.
 
@@ -27,30 +26,23 @@ pub(crate) use self::running::{PeerRequest, Running};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    /// The text of a C file; or the manifest of a Rust package outside of the workspace.
+    /// The text of a C file.
     source: &'static str,
-    /// How it is built: by a C compiler of a Debian package, [`OWN`], or [`CARGO`].
+    /// How it is built: by a C compiler of a Debian package, or [`OWN`].
     by: &'static str,
 }
 
-/// The compiler and launcher of this workspace's C library; and cargo.
+/// The compiler and launcher of this workspace's C library.
 const OWN: &str = "library";
-const CARGO: &str = "cargo";
 
 impl Peer {
     /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it, and of its OpenSHMEM.
     pub(crate) const MPI: Self = Self::of("mpi", example!("peers/mpi.c"), "mpicc");
     pub(crate) const OSHMEM: Self = Self::of("oshmem", example!("peers/oshmem.c"), "oshcc");
     pub(crate) const FLOOR: Self = Self::of("floor", example!("peers/floor.c"), "cc");
-    /// Micro-benchmarks: of Open MPI's OpenSHMEM, of MPI-3 one-sided communication and collectives, as Open MPI has them, and of
-    /// the Rust crate `lamellar`.
+    /// Micro-benchmarks: of Open MPI's OpenSHMEM, and of MPI-3 one-sided communication and collectives, as Open MPI has them.
     pub(crate) const OSHMEM_MICRO: Self = Self::of("oshmem-micro", example!("peers/oshmem-micro.c"), "oshcc");
     pub(crate) const MPI_MICRO: Self = Self::of("mpi-micro", example!("peers/mpi-micro.c"), "mpicc");
-    pub(crate) const LAMELLAR: Self = Self::of(
-        "lamellar",
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/peers/lamellar/Cargo.toml"),
-        CARGO,
-    );
     /// Single routines: of Open MPI's OpenSHMEM, and of the C library of this workspace.
     pub(crate) const OSHMEM_ROUTINES: Self =
         Self::of("oshmem-routines", example!("peers/routines.c"), "oshcc");
@@ -64,7 +56,7 @@ impl Peer {
 
     pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
 
-    pub(crate) const MICRO: [Self; 4] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO, Self::LAMELLAR];
+    pub(crate) const MICRO: [Self; 3] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO];
 
     /// The peers that run beside PE 0, of two processes each.
     pub(crate) const ANSWERING: [&[Self]; 3] =
@@ -109,8 +101,8 @@ impl From<io::Error> for PeerError {
 const HEADERS: [(&str, &str); 2] =
     [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
-/// The longest build of a program. C needs a second; a package with its dependencies, minutes, but only once.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
+/// The longest build of a program. A peer needs a second; the C library of this workspace, minutes, but only once.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Exit codes of `timeout` for a program that it has ended, and for one that does not exist.
 pub(crate) const LATE: i32 = 124;
@@ -124,14 +116,14 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs of peers, each within a time. Those that cannot be built are [`missing`](Self::missing).
-    pub(crate) fn build(peers: &[Peer], patience: Duration) -> io::Result<Self> {
+    /// Builds the programs of peers. Those that cannot be built are [`missing`](Self::missing).
+    pub(crate) fn build(peers: &[Peer]) -> io::Result<Self> {
         let mut programs = Self { directory: TempDir::new()?, missing: Vec::new() };
         for (name, text) in HEADERS {
             fs::write(programs.directory().join(name), text)?;
         }
         for &peer in peers {
-            if let Err(reason) = build(peer, programs.directory(), patience) {
+            if let Err(reason) = build(peer, programs.directory()) {
                 programs.missing.push(format!("peer {peer}: {reason}"));
             }
         }
@@ -155,23 +147,14 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const OPEN_MPI: &str = "--allow-run-as-root --oversubscribe -np 2 --bind-to none --mca memory ^patcher --mca orte_tmpdir_base . \
                         --mca btl_vader_backing_directory .";
 
-/// Shell commands, in the directory of the programs, that build a peer's program and start its processes. Builds of packages are kept in a
-/// target directory of their own.
-fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
+/// Shell commands, in the directory of the programs, that build a peer's program and start its processes.
+fn lines(Peer { name, by, .. }: Peer, processes: usize) -> [String; 2] {
     let of_c = |compiler| format!("{compiler} -O2 -pthread {name}.c -o {name}");
     let open_mpi = |launcher| format!("{launcher} {OPEN_MPI} ./{name}");
-    let target = format!("{SOURCES}/target/{name}");
     match by {
         OWN => [
             format!("sh '{SOURCES}/shmem-c/make.sh' libshmem && {}", of_c("libshmem/bin/oshcc")),
             format!("libshmem/bin/oshrun -np {processes} ./{name}"),
-        ],
-        CARGO => [
-            format!(
-                "cargo build --quiet --release --locked --manifest-path '{source}' --target-dir '{target}' && \
-                 ln -s '{target}/release/{name}' ."
-            ),
-            format!("./{name}"),
         ],
         "cc" => [of_c(by), format!("./{name}")],
         "oshcc" => [of_c(by), open_mpi("oshrun")],
@@ -179,17 +162,14 @@ fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
     }
 }
 
-fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
-    if peer.by != CARGO {
-        fs::write(directory.join(format!("{peer}.c")), peer.source)?;
-    }
-    let (seconds, [line, _]) = (patience.as_secs(), lines(peer, 0));
+fn build(peer: Peer, directory: &Path) -> Result<(), PeerError> {
+    fs::write(directory.join(format!("{peer}.c")), peer.source)?;
+    let (seconds, [line, _]) = (PATIENCE.as_secs(), lines(peer, 0));
     let mut timeout = Command::new("timeout");
     timeout.current_dir(directory).args(["--kill-after=1", &seconds.to_string(), "sh", "-c", &line]);
     let output = timeout.output()?;
     let (compiler, packages) = match peer.by {
         OWN | "cc" => ("cc", "gcc libc6-dev"),
-        CARGO => (CARGO, "cargo"),
         compiler => (compiler, "openmpi-bin libopenmpi-dev"),
     };
     Err(PeerError::Lost(match output.status.code() {

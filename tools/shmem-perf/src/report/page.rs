@@ -93,7 +93,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
 }
 
 pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> ReportTable<'a> {
-    let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "Lamellar", "the limit", "published"];
+    let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "the limit", "published"];
     let mut table = ReportTable::new("What users ask", heads);
     table.under.extend(prose("summary"));
     for section in sections {

@@ -92,13 +92,13 @@ impl<'a> View<'a> {
     pub(super) fn headline(self, row: &SheetLine) -> Option<Vec<Cell<'a>>> {
         let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
         let (is_ratio, case) = (row.kind == "ratio", row.part(1));
-        // Cases whose limits are the times of OpenSHMEM, MPI, lamellar and the machine.
-        let peers = ["oshmem-micro", "mpi-micro", "lamellar", "floor"].map(|peer| format!("{case}/{peer}"));
+        // Cases whose limits are the times of OpenSHMEM, MPI and the machine.
+        let peers = ["oshmem-micro", "mpi-micro", "floor"].map(|peer| format!("{case}/{peer}"));
         let beside = match row.kind {
-            "time" => [row.part(2), row.part(3), "", ""],
-            "limit" => ["", "", "", case],
+            "time" => [row.part(2), row.part(3), ""],
+            "limit" => ["", "", case],
             "peers" => peers.each_ref().map(String::as_str),
-            _ => [""; 4],
+            _ => [""; 3],
         };
         let ours = first(case).or_else(|| beside.into_iter().find_map(first))?;
         let answer = Cell::of(Some(ours), if is_ratio { "ratio" } else { "value" });
@@ -108,10 +108,10 @@ impl<'a> View<'a> {
         });
         let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(limits).collect();
         // Marks the best library, but no ratio: each is over a limit of that library's own.
-        let numbers: Vec<f64> = answers[..4].iter().filter_map(Cell::value).collect();
+        let numbers: Vec<f64> = answers[..3].iter().filter_map(Cell::value).collect();
         if !is_ratio && numbers.len() > 1 {
             let best = numbers.into_iter().reduce(f64::min);
-            answers[..4].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
+            answers[..3].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
         // The table that shows the case.
         let shows = |row: &SheetLine| {

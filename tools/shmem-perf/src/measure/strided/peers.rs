@@ -7,7 +7,7 @@ use super::*;
 
 /// Runs a task beside peers, or, if there are none, `strided-own` of our library alone.
 pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
-    let programs = runner.programs(&Peer::STRIDED, PATIENCE)?;
+    let programs = runner.programs(&Peer::STRIDED)?;
     if programs.is_none() && task == "strided-peers" {
         return Ok(());
     }
