@@ -5,7 +5,7 @@
 #
 # A few of them, the same ones each time. By hand as many as one likes, and others, in all four ways:
 #   RANDOM_FIRST=1000 RANDOM_PROGRAMS=600 ci/random.sh
-# What fails is told with the steps that it needs, and how to run just these.
+# What fails is told with its number, by which it is run again alone.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,4 @@
-//! Domains: groups of contexts, turns, hints. (Sessions change neither results nor order: random programs.)
-
-use std::sync::Mutex;
+//! Domains: groups of contexts, turns, hints. (Contexts that are used in turn, and sessions: random programs.)
 
 use shmem::prelude::*;
 use shmem::thread::{InTurn, NoStore};
@@ -11,8 +9,6 @@ use crate::panics::refused;
 
 #[symmetric]
 static ROWS: [[u64; 32]; 4];
-#[symmetric]
-static READY: [Signal; 4];
 
 #[shmem::test(pes = 2)]
 fn domains_and_contexts_go_in_any_order(world: &mut World<Multiple>) {
@@ -34,37 +30,6 @@ fn domains_and_contexts_go_in_any_order(world: &mut World<Multiple>) {
     assert_eq!(world.resources().used, 1, "everything is given back, whatever went first");
     world.barrier_all();
     assert_eq!(ROWS.here(world).index(2).index(0).load(), 1);
-}
-
-#[shmem::test(pes = 2)]
-fn a_serialized_domain_is_used_in_turn(world: &mut World<Multiple>) {
-    let (_, east) = world.ring_neighbours();
-    let domain = world.domains::<Serialized>(1).unwrap().pop().unwrap();
-    let contexts = [(); 4].map(|()| domain.create_ctx::<InTurn>().unwrap());
-    let (shared, world) = (&Mutex::new((domain, contexts)), &*world);
-    std::thread::scope(|scope| {
-        for thread in 0..4_usize {
-            scope.spawn(move || {
-                for round in 0..8 {
-                    let (domain, contexts) = &mut *shared.lock().unwrap();
-                    let turn = domain.turn(world);
-                    // Two contexts at once: one thread, one turn.
-                    let [ctx, other] =
-                        [(thread + round) % 4, thread].map(|number| turn.bind(&contexts[number]));
-                    ctx.p(ROWS.on(east).index(thread).index(round), (thread * 100 + round) as u64);
-                    ctx.quiet();
-                    other.signal_add(READY.on(east).index(thread), 1);
-                    other.quiet();
-                }
-            });
-        }
-    });
-    for thread in 0..4 {
-        READY.here(world).index(thread).wait_until(ge(8));
-        let found = ROWS.here(world).index(thread).index(..8).to_vec();
-        assert!(found.into_iter().eq((0..8).map(|round| thread as u64 * 100 + round)));
-    }
-    world.barrier_all();
 }
 
 #[shmem::test(pes = 1)]

@@ -24,7 +24,7 @@ fn moved<S: Storage, T: Storage>(world: &World, one: S, other: T) {
     let (at, row, step) = (5_usize, 9_usize, 3_usize);
     strided!(world, to@right[.., 0] = from[.., 30]);
     strided!(world, to@right[dyn row, 1..9] = from[dyn at, 11..19]);
-    strided!(world, to@right[20..; 4, 9..; 2] = from[..11, 20..]);
+    world.scope(|s| strided!(s, to@right[20..; 4, 9..; 2] = from[..11, 20..]));
     world.barrier_all();
     let expected = |i: usize, j: usize| match (i, j) {
         (_, 0) => [i, 30],
@@ -35,7 +35,7 @@ fn moved<S: Storage, T: Storage>(world: &World, one: S, other: T) {
     let expected: Vec<u32> = (0..64 * 32).map(|n| number(expected(n / 32, n % 32))).collect();
     assert_eq!(all(world, &to, me), expected, "{} to {}", from.kind(), to.kind());
     let (mut edge, part) = ([0_u32; 64], world.array([64]).storage(one).chunks(4).zeroed::<u32>().unwrap());
-    strided!(world, edge[..] = to@right[.., 0]);
+    world.scope(|s| strided!(s, edge[..] = to@right[.., 0]));
     strided!(world, part[dyn ..22] = to@right[dyn ..; dyn step, 0]);
     assert!((0..64).all(|i| edge[i] == number([i, 30])));
     assert!(all(world, &part, me)[..22].iter().eq(edge.iter().step_by(3)));

@@ -93,112 +93,66 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
     assert_eq!((world.registrations(), again.len()), (before + 1, 70 << 20));
 }
 
-/// Reads and writes places of arrays through the network's path and through the own copy, and compares them with a list.
-struct ArrayPlaces<'w> {
-    world: &'w World,
-    dice: Dice,
-    next: u64,
+/// Compares a place of an array, as others and as this PE reach it, with a list. Writes other numbers to all three.
+fn compare<const D: usize>(
+    world: &World,
+    dice: &mut Dice,
+    (there, here): (ArrayOn<'_, u64, D>, ArrayHere<'_, u64, D>),
+    model: &mut [u64],
+) {
+    assert_eq!((there.shape(), there.len()), (here.shape(), model.len()));
+    assert_eq!((here.len(), here.is_empty()), (model.len(), model.is_empty()));
+    let (mut one, mut other) = (vec![0; model.len()], vec![0; model.len()]);
+    world.get(&mut one[..], there);
+    here.copy_to(&mut other);
+    assert_eq!((&one[..], &other[..]), (&*model, &*model));
+    let (way, new) = (dice.below(3), dice.below(1 << 30));
+    model.iter_mut().zip(0..).for_each(|(item, i)| *item = new + if way == 0 { 0 } else { i });
+    match way {
+        0 => here.fill(new),
+        1 => here.copy_from(model),
+        _ => world.put(there, model),
+    }
 }
 
-impl ArrayPlaces<'_> {
-    fn part<const D: usize>(
-        &mut self,
-        there: ArrayOn<'_, u64, D>,
-        here: ArrayHere<'_, u64, D>,
-        model: &mut [u64],
-    ) {
-        assert_eq!((there.shape(), there.len()), (here.shape(), model.len()));
-        assert_eq!((here.len(), here.is_empty()), (model.len(), model.is_empty()));
-        let (mut one, mut other) = (vec![0; model.len()], vec![0; model.len()]);
-        self.world.get(&mut one[..], there);
-        here.copy_to(&mut other);
-        assert_eq!((&one[..], &other[..]), (&*model, &*model));
-        self.next += 1_000_000;
-        let way = self.dice.below(3);
-        model.iter_mut().zip(0..).for_each(|(new, i)| *new = self.next + if way == 0 { 0 } else { i });
-        match way {
-            0 => here.fill(self.next),
-            1 => here.copy_from(model),
-            _ => self.world.put(there, model),
-        }
-    }
-
-    fn element(&mut self, there: On<'_, u64>, here: Here<'_, u64>, model: &mut u64) {
-        assert_eq!((self.world.g(there), here.load()), (*model, *model));
-        self.next += 1;
-        *model = self.next;
-        if self.dice.below(2) == 0 { self.world.p(there, self.next) } else { here.store(self.next) }
-    }
+fn compare_one(world: &World, dice: &mut Dice, (there, here): (On<'_, u64>, Here<'_, u64>), model: &mut u64) {
+    assert_eq!((world.g(there), here.load()), (*model, *model));
+    *model = dice.below(1 << 30);
+    if dice.below(2) == 0 { world.p(there, *model) } else { here.store(*model) }
 }
 
 /// Elements, rows, planes and ranges in each storage are those of a list in row-major order.
 #[shmem::test(pes = 1)]
 fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
     let me = world.me();
-    let mut parts = ArrayPlaces { world, dice: Dice(71), next: 0 };
+    let dice = &mut Dice(71);
     for kind in StorageKind::ALL.into_iter().cycle().take(4 * 6) {
-        let [n, m, l] = [(); 3].map(|()| parts.dice.below(9) + 1);
-        let chunks = parts.dice.below(n.max(m).max(l)) + 1;
-        let array = world.array([n * m * l]).storage_kind(kind).chunks(chunks.min(n * m * l));
-        let line = array.from_fn(|[i]| i as u64).unwrap();
+        let [n, m, l] = [(); 3].map(|()| dice.below(9) + 1);
+        let chunks = dice.below(n.max(m).max(l)) + 1;
         let cube = world.array([n, m, l]).storage_kind(kind).chunks(chunks);
         let cube = cube.from_fn(|[i, j, k]| ((i * m + j) * l + k) as u64).unwrap();
-        let mut a: Vec<u64> = (0..(n * m * l) as u64).collect();
-        let mut c = a.clone();
+        let (there, here) = (cube.on(me), cube.here(world));
+        let mut c: Vec<u64> = (0..(n * m * l) as u64).collect();
         for _ in 0..12 {
-            let (i, j, k) = (parts.dice.below(n), parts.dice.below(m), parts.dice.below(l));
-            let (there, here) = (line.on(me), line.here(world));
-            parts.part(there, here, &mut a);
-            parts.element(there.index(i), here.index(i), &mut a[i]);
-            let range = parts.dice.range(n);
-            let inside = parts.dice.range(range.len());
-            let both = range.start + inside.start..range.start + inside.end;
-            let (there, here) = (there.index(range.clone()), here.index(range));
-            let (there, here) = (there.index(inside.clone()), here.index(inside));
-            parts.part(there, here, &mut a[both.clone()]);
-            if !both.is_empty() {
-                parts.element(there.index([0]), here.index(0), &mut a[both.start]);
-                said(|| there.index([both.len()]));
-            }
-
-            let (there, here) = (cube.on(me), cube.here(world));
-            parts.part(there.index(i), here.index(i), &mut c[i * m * l..(i + 1) * m * l]);
-            parts.part(there.index(i).index(j), here.index(i).index(j), &mut c[(i * m + j) * l..][..l]);
-            let rows = parts.dice.range(n);
-            let of = rows.start * m * l..rows.end * m * l;
-            parts.part(there.index(rows.clone()), here.index(rows), &mut c[of]);
+            let [i, j, k] = [n, m, l].map(|length| dice.below(length));
             let at = (i * m + j) * l + k;
-            parts.element(there.index([i, j, k]), here.index(i).index([j, k]), &mut c[at]);
-            parts.element(there.index(i..).index([0, j, k]), here.index(i).index(j).index(k), &mut c[at]);
+            compare(world, dice, (there.index(i), here.index(i)), &mut c[i * m * l..(i + 1) * m * l]);
+            let row = (there.index(i).index(j), here.index(i).index(j));
+            compare(world, dice, row, &mut c[at - k..][..l]);
+            let (rows, inside) = (dice.range(n), dice.range(n));
+            let inside = inside.start.min(rows.len())..inside.end.min(rows.len());
+            let of = (rows.start + inside.start) * m * l..(rows.start + inside.end) * m * l;
+            let (some, own) = (there.index(rows.clone()), here.index(rows));
+            compare(world, dice, (some.index(inside.clone()), own.index(inside)), &mut c[of]);
+            compare_one(world, dice, (there.index([i, j, k]), here.index(i).index([j, k])), &mut c[at]);
+            let one = (there.index(i..).index([0, j, k]), here.index(i).index(j).index(k));
+            compare_one(world, dice, one, &mut c[at]);
             for beyond in [[n, j, k], [i, m, k], [i, j, l]] {
                 said(|| there.index(beyond));
             }
             said(|| there.index(n));
             said(|| there.index(i).index(m));
             said(|| there.index(..=n));
-        }
-    }
-}
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C, align(128))]
-struct Aligned128([u64; 16]);
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C, align(8192))]
-struct Aligned8192([[u64; 16]; 64]);
-
-/// Each element is aligned, in each storage and number of chunks.
-#[shmem::test(pes = 2)]
-fn elements_are_aligned(world: &mut World) {
-    for kind in StorageKind::ALL {
-        for chunks in [1, 2, 3, 7] {
-            let lines = world.array([701]).storage_kind(kind).chunks(chunks).zeroed::<Aligned128>().unwrap();
-            let wide = world.array([2, 9]).storage_kind(kind).chunks(chunks).zeroed::<Aligned8192>().unwrap();
-            world.local((&lines, &wide), |(mut lines, mut wide)| {
-                assert!(lines.iter_mut().all(|line| (&raw const *line).addr().is_multiple_of(128)));
-                assert!(wide.iter_mut().all(|one| (&raw const *one).addr().is_multiple_of(8192)));
-            });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Contexts: limits, shared endpoints, and threads in collectives.
+//! Contexts: limits, and threads in collectives. (Contexts that share an endpoint: random programs.)
 
 use std::sync::mpsc::channel;
 
@@ -8,8 +8,6 @@ use shmem::{ContextError, ErrorKind};
 
 use crate::panics::said;
 
-#[symmetric]
-static CELLS: [[u64; 64]; 4];
 #[symmetric]
 static READY: Signal;
 
@@ -30,23 +28,6 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     drop(second);
     let third = world.create_ctx::<Private>().unwrap();
     assert_eq!((third.grant().unit, third.grant().locked), (1, false));
-}
-
-#[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
-fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
-    // Both share an endpoint, which counts their operations together.
-    let (_, east) = world.ring_neighbours();
-    let (a, b) = (world.create_ctx::<Private>().unwrap(), world.create_ctx::<Private>().unwrap());
-    assert_eq!((a.grant().unit, b.grant().unit, a.grant().shared_with), (0, 0, 2), "the world is there, too");
-    for round in 1..=30 {
-        a.bind(world).put(CELLS.on(east).index(3), &[round; 64]);
-        b.bind(world).quiet();
-        world.create_ctx::<Private>().unwrap().bind(world).signal_set(READY.on(east), round);
-        world.quiet();
-        READY.wait_until(world, ge(round));
-        assert_eq!(CELLS.here(world).index(3).index(63).load(), round);
-        world.barrier_all();
-    }
 }
 
 #[shmem::test(pes = 2)]

@@ -145,20 +145,18 @@ impl Draw {
             4..=5 => Home::Array(self.of(&StorageKind::ALL), 1 + self.below(4)),
             _ => Home::Team(self.team()),
         };
-        let element = match home {
-            Home::Array(..) => Element::Number,
-            _ => match self.below(7) {
-                0 => Element::Byte,
-                1..=2 => Element::Number,
-                3 => Element::Three,
-                4 => Element::Page,
-                _ => Element::Word,
-            },
+        let element = match self.below(7) {
+            0 => Element::Byte,
+            1..=2 => Element::Number,
+            3 => Element::Three,
+            4 => Element::Page,
+            _ if matches!(home, Home::Array(..)) => Element::Number,
+            _ => Element::Word,
         };
         let len = match (element, home) {
+            (Element::Page, _) => self.below(6),
             // Larger than what is modelled: copies take long.
             (_, Home::Array(..)) if self.one_in(4) => (1 << 14) << self.below(8),
-            (Element::Page, _) => self.below(3),
             _ if self.one_in(10) => self.below(2),
             _ => self.below(200),
         };

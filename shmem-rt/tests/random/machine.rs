@@ -253,9 +253,11 @@ impl Machine {
                 }
             }
             Home::Array(kind, chunks) => {
-                let (array, numbers) =
-                    (world.array([len]).chunks(chunks).storage_kind(kind), items(&first()));
-                boxed(if is_long { array.zeroed::<u64>() } else { array.from_fn(|[i]| numbers[i]) })
+                let array = world.array([len]).chunks(chunks).storage_kind(kind);
+                of_element!(element, Of => boxed(match items::<Of>(&first()) {
+                    _ if is_long => array.zeroed::<Of>(),
+                    items => array.from_fn(|[i]| items[i]),
+                }))
             }
             Home::Team(_) => match self.team(world, home.team()) {
                 Some(team) => of_element!(element, Of => boxed(team.alloc(world, items::<Of>(&first())))),
@@ -308,9 +310,10 @@ impl Machine {
             Token::World => run(world),
             Token::Session => run(&world.session(SessionOptions::batch())),
             Token::Private => world.create_ctx::<Private>().and_then(|context| run(&context.bind(world))),
-            Token::Serialized => {
-                world.create_ctx::<Serialized>().and_then(|context| run(&context.bind(world)))
-            }
+            // On another thread than the one that has created it.
+            Token::Serialized => world.create_ctx::<Serialized>().and_then(|context| {
+                std::thread::scope(|scope| scope.spawn(move || run(&context.bind(world))).join().unwrap())
+            }),
             Token::Multiple => world.create_ctx::<Multiple>().and_then(|context| {
                 let done = run(&context.bind(world));
                 drop(context);
@@ -321,7 +324,8 @@ impl Machine {
                 .and_then(|context| run(&std::mem::ManuallyDrop::new(context).bind(world))),
             Token::InTurn => world.domains::<Serialized>(1).and_then(|mut domains| {
                 let context = domains[0].create_ctx::<InTurn>()?;
-                run(&domains[0].turn(world).bind(&context))
+                let turn = move || run(&domains[0].turn(world).bind(&context));
+                std::thread::scope(|scope| scope.spawn(turn).join().unwrap())
             }),
             Token::Registered => world.register_thread().and_then(|thread| run(&thread.bind(world))),
         };

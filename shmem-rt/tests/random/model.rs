@@ -147,7 +147,7 @@ impl Model {
                 free(slot)
                     && match home {
                         Home::Heap(partition) => partition.is_none_or(|slot| self.partitions[slot]),
-                        Home::Array(_, chunks) => *element == Element::Number && len >= chunks && *chunks > 0,
+                        Home::Array(_, chunks) => *element != Element::Word && len >= chunks && *chunks > 0,
                         Home::Team(slot) => team(&Some(*slot)) && *element != Element::Word,
                         Home::Static | Home::Split | Home::Halo => false,
                     }

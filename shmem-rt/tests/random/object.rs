@@ -169,7 +169,7 @@ macro_rules! write {
         let token = $to.token;
         match $to.way {
             Way::Each => $items.iter().enumerate().for_each(|(i, item)| token.p($place.index(i), *item)),
-            Way::Scope => token.scope(|scope| scope.put($place, &$items[..])),
+            Way::Scope | Way::StridedScope => token.scope(|scope| scope.put($place, &$items[..])),
             Way::Panicking => assert!(panics(|| token.scope(|scope| {
                 scope.put($place, &$items[..]);
                 panic!("a part of the program");
@@ -192,7 +192,9 @@ macro_rules! read {
         let (token, mut items) = ($from.token, vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len()]);
         match $from.way {
             Way::Each => items.iter_mut().enumerate().for_each(|(i, item)| *item = token.g($place.index(i))),
-            Way::Scope | Way::Panicking => token.scope(|scope| scope.get(&mut items[..], $place)),
+            Way::Scope | Way::Panicking | Way::StridedScope => {
+                token.scope(|scope| scope.get(&mut items[..], $place))
+            }
             Way::Owned => items = token.get_owned(items, $place).wait(),
             _ => token.get(&mut items[..], $place),
         }
@@ -234,12 +236,6 @@ impl Blocks {
         let Self { first, stride, block, count } = *self;
         let apart = self.apart();
         (0..count).flat_map(move |k| (0..block).map(move |i| (first + k * stride + i, k * apart + i)))
-    }
-
-    /// The ranges for `strided!`: of the object from an element on, and of memory of the program.
-    fn ranges(&self, from: usize) -> [Range<usize>; 2] {
-        [(from + self.first, self.stride), (0, self.apart())]
-            .map(|(start, stride)| start..start + (self.count - 1) * stride + self.block)
     }
 }
 
@@ -370,59 +366,32 @@ pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
     }
 }
 
-impl Object for NumaArray<u64, 1, Chosen> {
+/// (By `strided!`: `racing::array_strided`.)
+impl<T: PlainData + Sync> Object for NumaArray<T, 1, Chosen> {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let (array, items) = (self, items::<u64>(data));
-        macro_rules! put {
-            ($by:expr, $blocks:ident, $own:ident) => {{
-                let ([there, here], Blocks { stride, block, .. }) = ($blocks.ranges(to.at.start), *$blocks);
-                let (apart, pe) = ($blocks.apart(), to.pe);
-                strided!($by, array@pe[dyn there.start..there.end; dyn stride; dyn block]
-                    = ($own[..])[dyn here.start..here.end; dyn apart; dyn block])
-            }};
-        }
+        let (place, items) = (self.on(to.pe).index(to.at.clone()), items::<T>(data));
         match to.way {
-            Way::Strided => packed(&items).iter().for_each(|(blocks, own)| put!(to.token, blocks, own)),
-            Way::StridedScope => {
-                let all = packed(&items);
-                to.token.scope(|s| all.iter().for_each(|(blocks, own)| put!(s, blocks, own)));
-            }
-            _ => {
-                let place = self.on(to.pe).index(to.at);
-                write!(to, place, items);
-            }
+            Way::Here => self.here(to.token).index(to.at).copy_from(&items),
+            _ => write!(to, place, items),
         }
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let array = self;
-        macro_rules! get {
-            ($by:expr, $blocks:ident, $own:ident) => {{
-                let ([there, here], Blocks { stride, block, .. }) = ($blocks.ranges(from.at.start), *$blocks);
-                let (apart, pe) = ($blocks.apart(), from.pe);
-                strided!($by, (&mut $own[..])[dyn here.start..here.end; dyn apart; dyn block]
-                    = array@pe[dyn there.start..there.end; dyn stride; dyn block])
-            }};
-        }
-        let room = |blocks: Blocks| (blocks, blocks.room::<u64>());
-        let mut all: Vec<_> = dealt(from.at.len()).map(room).collect();
+        let place = self.on(from.pe).index(from.at.clone());
         match from.way {
-            Way::Strided => all.iter_mut().for_each(|(blocks, own)| get!(from.token, blocks, own)),
-            Way::StridedScope => {
-                from.token.scope(|s| all.iter_mut().for_each(|(blocks, own)| get!(s, blocks, own)));
+            Way::Here => {
+                let mut items = vec![T::zeroed(); from.at.len()];
+                self.here(from.token).index(from.at).copy_to(&mut items);
+                cast_slice(&items).to_vec()
             }
-            _ => {
-                let place = self.on(from.pe).index(from.at.clone());
-                return read!(from, place, u64);
-            }
+            _ => read!(from, place, T),
         }
-        unpacked(&all, from.at.len())
     }
 
     fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
         let mut start = 0;
         let spans = self.parts().iter().map(|part| {
-            let bytes = part.elements * 8;
+            let bytes = part.elements * size_of::<T>();
             start += bytes;
             (part.offset, start - bytes, bytes)
         });
