@@ -24,7 +24,6 @@ mod histories {
 }
 mod nonblocking;
 mod phase;
-mod reach;
 mod statistics;
 mod strided;
 mod team;

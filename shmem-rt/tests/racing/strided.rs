@@ -1,11 +1,11 @@
 //! `strided!` between PEs, compared with loops over elements: each form of the grammar, blocking and in scopes; and refused strided
-//! routines. (Blocks of any length at any stride by each algorithm: random programs.)
+//! routines. (Blocks of any length at any stride by each algorithm: random programs, and `strided::tests` of the core.)
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use shmem::PlainData;
 use shmem::prelude::*;
 
-use crate::panics::{refused, said};
+use crate::panics::refused;
 
 const LEN: usize = 240;
 const ROWS: usize = 20;
@@ -189,25 +189,6 @@ fn regions_are_those_of_loops(world: &mut World) {
         FIELD[..; 2, 1..; 2] = Plane, [1..; 2, ..; 2]; 120 => |there: &mut Plane, here, n|
             (&mut there[n / 12 * 2][1 + n % 12 * 2], &mut here[1 + n / 12 * 2][n % 12 * 2]);
     }
-    // By each algorithm.
-    let bytes = moved(12, |there: &mut Plane, here: &mut Plane, n| {
-        (&mut there[2][n / 4 * 8 + n % 4], &mut here[5][1 + n])
-    });
-    macro_rules! by_algorithms {
-        ($($algorithm:tt)*) => {$(
-            compare(world, &FIELD, &bytes, stringify!($algorithm), |world, pe, local: &mut Plane, how| {
-                if how.put {
-                    let local = &*local;
-                    issued!(world, how, |by| strided!(by, algorithm = $algorithm;
-                        FIELD@pe[2, ..20; 8; 4] = local[5, 1..13]));
-                } else {
-                    issued!(world, how, |by| strided!(by, algorithm = $algorithm;
-                        local[5, 1..13] = FIELD@pe[2, ..20; 8; 4]));
-                }
-            });
-        )*};
-    }
-    by_algorithms!(1 2 3 auto);
 }
 
 #[shmem::test]
@@ -226,12 +207,6 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
         world.ibget(&mut [0.0; 20], row, 4, 3, 4, 2)
             => "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block";
         world.iputmem(address, &[1; 8], 1 << 40, 1, 1, 2, me) => "`iputmem`: the 1099511627777 bytes at";
-    }
-    for (count, stride) in [(2, most), (3, most / 2 + 1), (most / 8 + 2, 8), (most, 1)] {
-        said(|| world.iput(row, &ones, stride, 1, count));
-        said(|| world.iget(&mut [0.0; 2], row, 1, stride, count));
-        said(|| world.iputmem(address, &[1; 8], stride, 1, 1, count, me));
-        said(|| world.igetmem(&mut [1; 8], address, stride, 1, 1, count, me));
     }
     // Without blocks nothing else is checked, and for one block no stride.
     world.ibput(row, &ones, 0, 0, most, 0);
