@@ -86,23 +86,3 @@ fn of_teams_that_give_their_windows_back(world: &mut World) {
         assert!(fits(), "round {round}: its windows are given back");
     }
 }
-
-/// A collective on a part of an object leaves the rest unchanged.
-#[shmem::test(pes = 3)]
-fn parts_of_objects_are_written_and_nothing_around_them(world: &mut World) {
-    let (pes, items) = (world.n_pes(), 150_000);
-    let all = world.alloc(filled(7_u64, items + 7)).unwrap();
-    let mine = world.alloc(filled(8_u64, items)).unwrap();
-    let part = all.here(world).index(3..3 + items);
-    let calls: [(&str, &dyn Fn()); 4] = [
-        ("fcollect", &|| world.fcollect(&mine.here(world).index(..items / pes), part)),
-        ("alltoall", &|| world.alltoall(&mine, part)),
-        ("sum", &|| world.sum(part)),
-        ("broadcast", &|| world.broadcast(part, world.pes()[1])),
-    ];
-    for (name, call) in calls {
-        call();
-        let found = all.here(world).to_vec();
-        assert!(found[..3].iter().chain(&found[3 + items..]).all(|word| *word == 7), "{name}");
-    }
-}

@@ -71,7 +71,9 @@ macro_rules! written {
         match $maker.place($form, $first, $most, &mine, &mut kept) {
             Some($given) => {
                 $call;
-                $given.to_vec()
+                let found = $given.to_vec();
+                $maker.leaves_the_rest(kept.as_ref(), found.len());
+                found
             }
             None => {
                 let $given = &mut mine[..];
@@ -112,7 +114,7 @@ macro_rules! read {
                 $call
             }
         };
-        let place = kept.as_ref().map(|object| object.here($maker.world).index(..mine.len()).to_vec());
+        let place = kept.as_ref().map(|object| object.here($maker.world).index(1..=mine.len()).to_vec());
         assert!(
             place.is_none_or(|now| now.iter().zip(&mine).all(|(now, mine)| now.is(*mine))),
             "the source has changed"
@@ -373,8 +375,9 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     ) -> Option<Here<'p, [T]>> {
         let place = match form {
             Form::Object => Some(self.object::<T>()).filter(|all| all.len() >= most)?.index(first..),
-            Form::OfTeam => match self.team.alloc(self.world, zeroed(most)) {
-                Ok(object) => kept.insert(object).here(self.world),
+            // With an element in front and one behind, which stay zero.
+            Form::OfTeam => match self.team.alloc(self.world, zeroed(most + 2)) {
+                Ok(object) => kept.insert(object).here(self.world).index(1..),
                 Err(error) => {
                     // The memory of a team has room for all but long lists. All members get the same answer.
                     assert!(most * size_of::<T>() > 1 << 20, "{error}");
@@ -386,6 +389,13 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         let place = place.index(..mine.len());
         place.copy_from(mine);
         Some(place)
+    }
+
+    /// Checks that elements of an object that [`Self::place`] has allocated are zero around the `count` ones of a call.
+    fn leaves_the_rest<T: Item>(&self, object: Option<&TeamBox<[T]>>, count: usize) {
+        let all = object.map(|object| object.here(self.world).to_vec()).unwrap_or_default();
+        let rest = all.iter().take(1).chain(all.iter().skip(1 + count));
+        assert!(rest.into_iter().all(|item| item.is(T::zeroed())), "elements around the part were written");
     }
 
     /// Where a part of the object begins: the same item on all members.
