@@ -84,33 +84,29 @@ impl ProcessManager for OverTcp {
 /// Process 0's side: a thread for each process.
 fn serve(listener: &TcpListener, count: usize) {
     let (values, all) = (Mutex::new(HashMap::new()), Barrier::new(count));
+    let answer = |client: &TcpStream| -> io::Result<()> {
+        for line in BufReader::new(client).lines() {
+            let line = line?;
+            let mut words = line.split_whitespace().map(str::to_owned);
+            let mut word = || words.next().unwrap_or_default();
+            let mut said = String::new();
+            match &*word() {
+                "put" => _ = values.lock().unwrap().insert(word(), word()),
+                "get" => {
+                    said = values.lock().unwrap().get(&word()).map_or("nothing", String::as_str).to_owned()
+                }
+                _ => _ = all.wait(),
+            }
+            (&*client).write_all(format!("{said}\n").as_bytes())?;
+        }
+        Ok(())
+    };
     std::thread::scope(|scope| {
         for client in listener.incoming().take(count).flatten() {
-            scope.spawn(|| answer(BufReader::new(client), &values, &all));
+            let answer = &answer;
+            scope.spawn(move || answer(&client));
         }
     });
-}
-
-fn answer(
-    mut client: BufReader<TcpStream>,
-    values: &Mutex<HashMap<String, String>>,
-    all: &Barrier,
-) -> io::Result<()> {
-    loop {
-        let mut line = String::new();
-        if client.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
-        let mut words = line.split_whitespace().map(str::to_owned);
-        let (what, key) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let mut said = String::new();
-        match &*what {
-            "put" => _ = values.lock().unwrap().insert(key, words.next().unwrap_or_default()),
-            "get" => said = values.lock().unwrap().get(&key).map_or("nothing", String::as_str).to_owned(),
-            _ => _ = all.wait(),
-        }
-        client.get_mut().write_all(format!("{said}\n").as_bytes())?;
-    }
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {

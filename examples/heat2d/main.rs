@@ -22,7 +22,7 @@ use shmem_examples::{checksum, counted, options};
 
 use field::Field;
 use plate::{Memory, Plate};
-use stencil::{Limits, Progress};
+use stencil::Progress;
 
 /// Relaxes a temperature field whose border is held fixed, and draws the result.
 #[derive(Debug, Parser)]
@@ -68,8 +68,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let field = (world.my_pe() == 0).then(|| Field::sample(rows, columns));
     let mut plate = Plate::deal_out(world, arguments.partition, [rows, columns], field.as_ref())?;
 
-    let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
-    let progress = plate.solve(world, limits);
+    let progress = plate.solve(world, arguments.steps, arguments.tolerance);
     if field.is_some() {
         let end = plate.gather(world, progress.steps);
         // An error of one PE ends the job for all, with one message.

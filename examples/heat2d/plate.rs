@@ -10,7 +10,7 @@ use shmem::{Ghosts, OpenPhase, PeGrid};
 use shmem_examples::share;
 
 use crate::field::Field;
-use crate::stencil::{Limits, Progress, relax_row};
+use crate::stencil::{Progress, relax_row};
 
 /// Most rows of one PE.
 const ROWS: usize = 1024;
@@ -132,13 +132,13 @@ impl Plate {
         Ok(Self { blocks, size, grid, tile, frame, changes })
     }
 
-    /// Takes steps until a limit is reached. Collective.
-    pub(crate) fn solve(&mut self, world: &mut World, limits: Limits) -> Progress {
+    /// Takes steps, at most `most`, until no cell changes by more than `tolerance`. Collective.
+    pub(crate) fn solve(&mut self, world: &mut World, most: u64, tolerance: f64) -> Progress {
         let Self { blocks: [even, odd], tile, frame, changes, .. } = self;
         world.local_with_exchanges((*even, *odd), |(even, odd), phase| {
             let (mut old, mut new) = (even, odd);
             let mut progress = Progress::START;
-            while !progress.is_done(limits) {
+            while progress.steps < most && progress.residual > tolerance {
                 let change = tile.step(frame, phase, old, new);
                 progress = Progress { steps: progress.steps + 1, residual: largest(changes, phase, change) };
                 std::mem::swap(&mut old, &mut new);

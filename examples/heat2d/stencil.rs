@@ -17,15 +17,6 @@ pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f6
     change
 }
 
-/// When to stop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// Most steps.
-    pub(crate) steps: u64,
-    /// Stop when no cell changes by more.
-    pub(crate) tolerance: f64,
-}
-
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
@@ -37,8 +28,4 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) const START: Self = Self { steps: 0, residual: f64::INFINITY };
-
-    pub(crate) fn is_done(self, limits: Limits) -> bool {
-        self.steps >= limits.steps || self.residual <= limits.tolerance
-    }
 }

@@ -100,27 +100,6 @@ impl<T: PlainData> DistributedVector<T> {
         });
     }
 
-    /// Replaces each element by what `change` makes of it and of the element of another vector with the same index.
-    /// Collective.
-    ///
-    /// # Panics
-    ///
-    /// If the other vector has another length, or is this one.
-    #[track_caller]
-    pub fn zip_map<U: PlainData, L: ThreadLevel>(
-        &self,
-        world: &mut World<L>,
-        other: &DistributedVector<U>,
-        change: impl Fn(T, U) -> T,
-    ) {
-        assert_eq!(self.len, other.len, "two vectors of different lengths");
-        world.local((&self.block, &other.block), |(block, other)| {
-            for (item, other) in block.iter_mut().zip(other) {
-                *item = change(*item, *other);
-            }
-        });
-    }
-
     #[track_caller]
     fn place(&self, index: usize) -> On<'_, T> {
         assert!(index < self.len, "index {index} is beyond the end: the vector has {} elements", self.len);
@@ -187,9 +166,7 @@ mod tests {
             vector.map(world, |index, _| index as u64 * index as u64 + 3);
             assert_eq!(vector.sum(world), model.iter().sum::<u64>());
             assert_eq!(vector.dot(world, &vector), model.iter().map(|item| item * item).sum::<u64>());
-            let other = DistributedVector::zeroed(world, len).unwrap();
-            other.map(world, |index, _: f32| index as f32);
-            vector.zip_map(world, &other, |item, other| 2 * item + other as u64 + 1);
+            vector.map(world, |index, item| 2 * item + index as u64 + 1);
             model.iter_mut().zip(0..).for_each(|(item, index)| *item = 2 * *item + index + 1);
             let found: Vec<u64> = (0..len).map(|index| vector.get(world, index)).collect();
             assert_eq!(found, model);
