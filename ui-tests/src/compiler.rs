@@ -126,12 +126,6 @@ impl Compiler {
         self
     }
 
-    /// The compiler with the library once more, as `other`: the one of another build, if `ANOTHER_LIBRARY` names its file.
-    pub fn with_another_library(self) -> Option<Self> {
-        let other = env::var_os("ANOTHER_LIBRARY")?;
-        Some(self.with("other", other.into()))
-    }
-
     /// Builds `source`.
     ///
     /// # Errors
@@ -141,6 +135,25 @@ impl Compiler {
         let (said, built) = self.compile(Path::new(source), product);
         let said: Vec<String> = said.iter().map(|diagnostic| diagnostic.text()).collect();
         if said.is_empty() { Ok(built) } else { Err(said.join("\n")) }
+    }
+
+    /// Documents `source` by rustdoc.
+    ///
+    /// # Errors
+    ///
+    /// What rustdoc says: a line for each error.
+    ///
+    /// # Panics
+    ///
+    /// If rustdoc does not start.
+    pub fn document(&self, source: &Path) -> Result<(), String> {
+        let mut rustdoc = Command::new(env::var_os("RUSTDOC").unwrap_or("rustdoc".into()));
+        rustdoc.args(["--edition=2024", "--error-format=short", "--out-dir"]).arg(self.directory.path());
+        rustdoc.args(self.dependencies.iter().map(|place| format!("-Ldependency={}", place.display())));
+        rustdoc.arg(format!("--extern=shmem={}", self.library.display())).arg(source);
+        let output = rustdoc.output().expect("rustdoc starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(()) } else { Err(said) }
     }
 }
 

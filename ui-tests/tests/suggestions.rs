@@ -158,26 +158,16 @@ fn what_messages_tell_one_to_write_compiles() {
     let gone: Vec<_> = programs.iter().filter(is_gone).collect();
     assert!(gone.is_empty(), "no message suggests any more: {gone:#?}");
 
-    let compiler = Compiler::of_this_test();
-    let directory = tempfile::tempdir().unwrap();
-    let compiles = |modules: &[String]| {
-        let file = directory.path().join("written.rs");
-        let common = format!("mod program {{\n use shmem::prelude::*;\n {PROGRAM}\n}}");
-        fs::write(&file, format!("#![allow(warnings)]\n{common}\n{}\nfn main() {{}}\n", modules.join("\n")))
-            .unwrap();
-        compiler.build(file.to_str().unwrap(), Product::Check).map(drop)
-    };
     let module = |(number, (_, program)): (usize, &(&str, String))| {
-        format!("mod written_{number} {{\n use shmem::prelude::*;\n use super::program::*;\n {program}\n}}")
+        format!("mod written_{number} {{\n use shmem::prelude::*;\n use super::program::*;\n {program}\n}}\n")
     };
-    let modules: Vec<String> = programs.iter().enumerate().map(module).collect();
-    if compiles(&modules).is_err() {
-        // Each alone, to find the wrong one.
-        let wrong = programs.iter().zip(&modules).filter_map(|((suggestion, _), module)| {
-            Some(format!("`{suggestion}`:\n{}", compiles(std::slice::from_ref(module)).err()?))
-        });
-        panic!("messages suggest what does not compile: {}", wrong.collect::<Vec<_>>().join("\n"));
-    }
+    let modules: String = programs.iter().enumerate().map(module).collect();
+    let common = format!("mod program {{\n use shmem::prelude::*;\n {PROGRAM}\n}}");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("written.rs");
+    fs::write(&file, format!("#![allow(warnings)]\n{common}\n{modules}fn main() {{}}\n")).unwrap();
+    let compiled = Compiler::of_this_test().build(file.to_str().unwrap(), Product::Check);
+    compiled.unwrap_or_else(|said| panic!("messages suggest what does not compile: {said}"));
 }
 
 /// The sources and the messages of compile-fail cases, with the string literals of sources as they are printed.

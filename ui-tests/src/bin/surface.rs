@@ -12,7 +12,6 @@
 //! `ci/surface.sh` compares the lines with reviewed ones.
 
 use std::collections::BTreeSet;
-use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
@@ -23,37 +22,23 @@ const HARMLESS: &str = "Debug Display Eq Error ExactSizeIterator FusedIterator H
 /// The module of types of C libraries, whose functions are all unsafe.
 const BINDINGS: &str = "bindings";
 
-fn main() -> ExitCode {
-    let Some(file) = std::env::args_os().nth(1) else {
-        eprintln!("usage: surface FILE");
-        return ExitCode::from(2);
-    };
-    match lines(&file) {
-        Ok(lines) => {
-            lines.iter().for_each(|line| println!("{line}"));
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            eprintln!("{}: {why}", file.display());
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn lines(file: &std::ffi::OsStr) -> Result<Vec<String>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let document: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let file = std::env::args_os().nth(1).ok_or("usage: surface FILE")?;
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     let index = document["index"].as_object().ok_or("this is no JSON of rustdoc")?;
     let mut surface = Surface { index, lines: Vec::new() };
     surface.module(&document["root"], "", false);
     // An unknown format of rustdoc is an error, and no empty answer.
     for kind in ["fn ", "impl "] {
         if !surface.lines.iter().any(|line| line.starts_with(kind)) {
-            return Err(format!("format {} is another one: nothing is found", document["format_version"]));
+            return Err(
+                format!("format {} is another one: nothing is found", document["format_version"]).into()
+            );
         }
     }
     surface.lines.sort_unstable();
-    Ok(surface.lines)
+    surface.lines.iter().for_each(|line| println!("{line}"));
+    Ok(())
 }
 
 struct Surface<'d> {

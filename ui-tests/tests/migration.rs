@@ -1,15 +1,15 @@
 //! The page for users of OpenSHMEM has every name of the specification, and every path in the page exists.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use shmem::Family;
 use shmem::env::VARIABLES;
-use shmem_core::observe::Family;
+use ui_tests::Compiler;
 
 const PAGE: &str = include_str!("../../docs/from-openshmem.md");
-const SPECIFICATION: &str = include_str!("migration/openshmem-1.6.txt");
-const EXTENSIONS: &str = include_str!("migration/extensions.txt");
+const SPECIFICATION: &str = include_str!("../openshmem/openshmem-1.6.txt");
+const EXTENSIONS: &str = include_str!("../openshmem/extensions.txt");
 
 /// All names, and the lists that patterns of the page use: any type, any size.
 fn known() -> (Vec<String>, Lists) {
@@ -74,11 +74,11 @@ fn every_row_leads_somewhere_or_says_why_not_and_every_variable_is_one() {
 fn every_path_in_the_page_leads_somewhere() {
     let mut paths = paths(PAGE);
     assert!(paths.len() > 150, "{} paths", paths.len());
-    let library = library();
-    assert_eq!(unresolved(&paths, &library), [""; 0]);
+    let compiler = Compiler::of_this_test();
+    assert_eq!(unresolved(&paths, &compiler), [""; 0]);
     // A path that does not exist is found.
     paths.extend(["shmem::Rma::putt".into(), "shmem::Worlds".into()]);
-    assert_eq!(unresolved(&paths, &library), ["shmem::Rma::putt", "shmem::Worlds"]);
+    assert_eq!(unresolved(&paths, &compiler), ["shmem::Rma::putt", "shmem::Worlds"]);
 }
 
 /// This library shows the examples of shmem-core, which import from this library. Their doc tests compile without it, so their imports
@@ -103,7 +103,7 @@ fn what_examples_of_the_core_import_is_here() {
     // A module and a macro, which a link cannot tell apart.
     paths.retain(|path| path != "shmem::padded");
     assert!(paths.len() > 10, "{paths:?}");
-    assert_eq!(unresolved(&paths, &library()), [""; 0]);
+    assert_eq!(unresolved(&paths, &Compiler::of_this_test()), [""; 0]);
 }
 
 fn sources(directories: &[&str], mut look: impl FnMut(&Path, &str)) {
@@ -121,25 +121,17 @@ fn sources(directories: &[&str], mut look: impl FnMut(&Path, &str)) {
     }
 }
 
-fn unresolved(paths: &[String], library: &Library) -> Vec<String> {
+fn unresolved(paths: &[String], compiler: &Compiler) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("paths.rs");
     let links = paths.iter().fold(String::new(), |links, path| format!("{links}//! [{}]\n//!\n", link(path)));
     let head = "#![deny(rustdoc::broken_intra_doc_links)]\n";
     std::fs::write(&file, format!("{head}{links}extern crate shmem;\n")).unwrap();
-    let dependencies = library.dependencies.iter().map(|place| format!("-Ldependency={}", place.display()));
-    let output = Command::new(std::env::var_os("RUSTDOC").unwrap_or("rustdoc".into()))
-        .args(["--edition", "2024", "--crate-name", "paths", "--error-format", "short"])
-        .args(dependencies)
-        .args(["--extern", &format!("shmem={}", library.file.display()), "--out-dir"])
-        .args([directory.path(), &file])
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = compiler.document(&file).err().unwrap_or_default();
     let missing = said.lines().filter_map(|line| line.split_once("unresolved link to `"));
     let missing: Vec<String> =
         missing.filter_map(|(_, rest)| rest.split('`').next()).map(str::to_owned).collect();
-    assert_eq!(output.status.success(), missing.is_empty(), "{said}");
+    assert_eq!(said.is_empty(), missing.is_empty(), "{said}");
     missing
 }
 
@@ -153,36 +145,13 @@ fn link(path: &str) -> String {
     }
 }
 
-struct Library {
-    file: PathBuf,
-    /// Directories of its dependencies: one or many, by the version of cargo.
-    dependencies: BTreeSet<PathBuf>,
-}
-
-/// The library that cargo has built for these tests, or builds now.
-fn library() -> Library {
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--lib", "-p", "shmem-rt", "--message-format=json", "--offline"]);
-    let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).stderr(Stdio::inherit()).output().unwrap();
-    let messages = String::from_utf8(output.stdout).unwrap();
-    let files = |line: &str| -> Vec<PathBuf> {
-        let message: serde_json::Value = serde_json::from_str(line).unwrap();
-        let files = message["filenames"].as_array().into_iter().flatten();
-        files.filter_map(|file| file.as_str()).map(PathBuf::from).collect()
-    };
-    let artifact = messages.lines().rfind(|line| line.contains("\"name\":\"shmem\"")).unwrap();
-    let file = files(artifact).into_iter().find(|file| file.extension().is_some_and(|end| end == "rlib"));
-    let dependencies = messages.lines().flat_map(files).filter_map(|file| Some(file.parent()?.to_path_buf()));
-    Library { file: file.unwrap(), dependencies: dependencies.collect() }
-}
-
 /// Each routine that the documentation names is in the specification. The table of operations and the page name the same routine for an
 /// operation.
 #[test]
 fn every_routine_that_the_documentation_and_the_table_of_operations_cite_exists() {
     let (all, lists) = known();
     let mut cited = 0;
-    sources(&["../shmem-core/src", "src"], |path, line| {
+    sources(&["../shmem-core/src", "../shmem-rt/src"], |path, line| {
         if line.contains("Source: OpenSHMEM") {
             for name in quoted(line).iter().filter(|name| !name.contains('"')) {
                 cited += 1;
