@@ -314,11 +314,7 @@ impl Machine {
             Token::Serialized => world.create_ctx::<Serialized>().and_then(|context| {
                 std::thread::scope(|scope| scope.spawn(move || run(&context.bind(world))).join().unwrap())
             }),
-            Token::Multiple => world.create_ctx::<Multiple>().and_then(|context| {
-                let done = run(&context.bind(world));
-                drop(context);
-                done
-            }),
+            Token::Multiple => world.create_ctx::<Multiple>().and_then(|context| run(&context.bind(world))),
             Token::Leaked => world
                 .create_ctx::<Multiple>()
                 .and_then(|context| run(&std::mem::ManuallyDrop::new(context).bind(world))),

@@ -35,13 +35,12 @@ use shmem::__private::test;
 use shmem::World;
 use shmem::thread::Multiple;
 
-use step::{Program, ProgramStep};
+use step::Program;
 
-const DEFAULT: u64 = 12;
-
+/// Programs of a job. One job of each of [`JOBS`] runs, unless more programs are asked for.
 const IN_A_JOB: u64 = 12;
 
-/// The PEs of a job of programs, and its environment.
+/// The number of PEs of a job, and its environment.
 type Job = (usize, &'static [(&'static str, &'static str)]);
 
 /// The first three fix the algorithm of strided transfers. In the third one, contexts share the endpoint of the world. In the last one,
@@ -72,18 +71,11 @@ fn random_programs_hold_what_the_model_says() {
 
 /// Runs programs, some at a time in one job.
 fn random_programs((pes, environment): Job) {
-    let (first, count) = (number("RANDOM_FIRST").unwrap_or(0), number("RANDOM_PROGRAMS").unwrap_or(DEFAULT));
+    let (first, count) = (number("RANDOM_FIRST").unwrap_or(0), number("RANDOM_PROGRAMS").unwrap_or(IN_A_JOB));
     for start in (first..first + count).step_by(IN_A_JOB as usize) {
         let in_a_job = IN_A_JOB.min(first + count - start).to_string();
         job((pes, environment), &[("RANDOM_PROGRAM", &start.to_string()), ("RANDOM_PROGRAMS", &in_a_job)]);
     }
-}
-
-fn selected<'p>(program: &'p Program, steps: &str) -> impl Iterator<Item = &'p ProgramStep> {
-    let number =
-        |text: &str| text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no number of a step"));
-    let steps: Vec<usize> = steps.split(',').map(number).collect();
-    program.iter().enumerate().filter(move |(number, _)| steps.contains(number)).map(|(_, step)| step)
 }
 
 /// Runs programs in a job. Panics with what it said, if it fails.
@@ -92,12 +84,12 @@ fn job((pes, environment): Job, variables: &[(&str, &str)]) {
     let environment = [environment, variables, &[("RUST_BACKTRACE", "0")]].concat();
     test::<Multiple, _>(name, pes, None, &environment, None, |world| {
         let first = number("RANDOM_PROGRAM").expect("a first program");
-        let steps = std::env::var("RANDOM_STEPS").ok();
-        let count = if steps.is_some() { 1 } else { number("RANDOM_PROGRAMS").unwrap_or(1) };
-        for seed in first..first + count {
+        for seed in first..first + number("RANDOM_PROGRAMS").unwrap_or(1) {
             let mut program = generate::program(seed, world.n_pes());
-            if let Some(steps) = &steps {
-                program = selected(&program, steps).cloned().collect();
+            if let Ok(steps) = std::env::var("RANDOM_STEPS") {
+                let steps: Vec<usize> =
+                    steps.split(',').map(|step| step.parse().expect("a number")).collect();
+                program = steps.into_iter().map(|step| program[step].clone()).collect();
             }
             if world.my_pe() == 0 {
                 eprintln!("RANDOM_PES={} RANDOM_PROGRAM={seed}", world.n_pes());
