@@ -11,13 +11,7 @@ const SHARE: usize = 24;
 #[symmetric]
 static WIDE: [Atomic<u64>; SHARE];
 #[symmetric]
-static SIGNED: [Atomic<i64>; SHARE];
-#[symmetric]
 static NARROW: [Atomic<i32>; SHARE];
-#[symmetric]
-static FLOATS: [Atomic<f64>; SHARE];
-#[symmetric]
-static SINGLES: [Atomic<f32>; SHARE];
 
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
@@ -137,21 +131,21 @@ pub(crate) fn updates<V: AmoValue, D: Distribution>(
 /// Lists of few elements, of a window, and of more than four elements for each word, which are combined.
 #[shmem::test(pes = [1, 2, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
-    let (team, lengths) = (world.team(), [3, 400, 36 * SHARE * world.n_pes()]);
-    let ways = [Way::Batch, Way::Listed, Way::Scoped];
-    let short = Block::of(SHARE * team.size() - 1);
-    updates(world, &WIDE.over(team, Cyclic), |n| (n + 50) as u64, lengths, &ways, bits!());
-    updates(world, &SIGNED.over(team, short), i64::from, lengths, &ways, bits!());
-    updates(world, &NARROW.over(team, Block), |n| n, lengths, &ways, bits!());
-    updates(
-        world,
-        &FLOATS.over(team, BlockCyclic::<8>),
-        |n| f64::from(n) / 4.0,
-        lengths,
-        &ways,
-        arithmetic!(),
-    );
-    updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, lengths, &ways, arithmetic!());
+    fn of<V: AmoValue, D: Distribution>(
+        world: &World,
+        distribution: D,
+        of: fn(i32) -> V,
+        operations: &[Update<V, D>],
+    ) {
+        let words = world.alloc(zeroed::<Atomic<V>>(SHARE)).unwrap();
+        let (lengths, ways) = ([3, 400, 36 * SHARE * world.n_pes()], [Way::Batch, Way::Listed, Way::Scoped]);
+        updates(world, &words.over(world.team(), distribution), of, lengths, &ways, operations);
+    }
+    of(world, Cyclic, |n| (n + 50) as u64, bits!());
+    of(world, Block::of(SHARE * world.n_pes() - 1), i64::from, bits!());
+    of(world, Block, |n| n, bits!());
+    of(world, BlockCyclic::<8>, |n| f64::from(n) / 4.0, arithmetic!());
+    of(world, Cyclic, |n| n as f32 / 4.0, arithmetic!());
 }
 
 /// Words of each PE: too many to combine updates of a batch.

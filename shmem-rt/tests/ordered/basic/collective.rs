@@ -45,18 +45,3 @@ under! {
     sums_of_nodes_of_one: 6, sums, "SHMRUN_HOSTS_AS" = "6x1";
     sums_of_five_nodes: 10, sums, "SHMRUN_HOSTS_AS" = "5x2";
 }
-
-#[shmem::test(pes = 2)]
-fn small_values_travel_with_the_meeting(world: &mut World) {
-    // Enough for a race in memory. Over a network, each round is several messages.
-    let rounds = if world.node_team().size() == 2 { 20_000 } else { 1_000 };
-    for round in 0..rounds {
-        let mut sum = round + world.my_pe() as u64;
-        world.sum(&mut sum);
-        assert_eq!(sum, 2 * round + 1);
-        let mut value = [round * 3 + world.my_pe() as u64; 7];
-        let root = world.pe(round as usize % 2).unwrap();
-        world.broadcast(&mut value, root);
-        assert_eq!(value, [round * 3 + round % 2; 7]);
-    }
-}

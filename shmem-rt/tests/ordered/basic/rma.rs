@@ -17,7 +17,7 @@ static BYTE: [u8; 3];
 #[symmetric]
 static START: u64 = 42;
 
-/// Each PE writes to parts of the next PE's object, and reads those of all PEs. The model is a list for each PE.
+/// Each PE writes to a part of the next PE's object, and reads those of all PEs. The model is the round in which each element was written.
 fn are_moved<'o, T: PlainData + PartialEq + Debug>(
     world: &World,
     place: impl Fn(Pe) -> On<'o, [T]>,
@@ -25,32 +25,26 @@ fn are_moved<'o, T: PlainData + PartialEq + Debug>(
 ) {
     let (me, pes, east) = (world.my_pe(), world.n_pes(), world.ring_neighbours().1);
     let len = place(east).len();
-    let mut model = vec![vec![of(0); len]; pes];
-    let mut dice = Dice(len as u64);
-    let mut below = |n: usize| dice.below(n);
-    world.put(place(world.me()), &model[me]);
+    let value =
+        |pe: usize, k: usize, round: usize| of(if round > 0 { round * 10_000 + pe * 1000 + k } else { 0 });
+    let (mut dice, mut rounds) = (Dice(len as u64), vec![0; len]);
+    world.put(place(world.me()), &vec![of(0); len]);
     for round in 1..9 {
         world.barrier_all();
-        for pe in 0..pes {
-            let first = below(len);
-            let end = first + 1 + if round % 2 == 0 { below(len - first) } else { 0 };
-            let new: Vec<T> = (first..end).map(|k| of(round * 10_000 + pe * 1000 + k)).collect();
-            model[(pe + 1) % pes][first..end].copy_from_slice(&new);
-            match new[..] {
-                _ if pe != me => {}
-                [one] => world.p(place(east).index(first), one),
-                _ => world.put(place(east).index(first..end), &new[..]),
-            }
+        let first = dice.below(len);
+        let end = first + 1 + if round % 2 == 0 { dice.below(len - first) } else { 0 };
+        rounds[first..end].fill(round);
+        match (first..end).map(|k| value(me, k, round)).collect::<Vec<_>>()[..] {
+            [one] => world.p(place(east).index(first), one),
+            ref new => world.put(place(east).index(first..end), new),
         }
         world.barrier_all();
-        for (pe, model) in world.pes().iter().zip(&model) {
-            let (at, mut found) = (below(len), vec![of(1); len]);
-            world.get(&mut found[at..], place(pe).index(at..));
-            assert_eq!(
-                (world.g(place(pe).index(at)), &found[at..]),
-                (model[at], &model[at..]),
-                "round {round}"
-            );
+        for pe in world.pes() {
+            let (at, west) = (dice.below(len), (pe.number() + pes - 1) % pes);
+            let mut found = vec![of(1); len - at];
+            world.get(&mut found[..], place(pe).index(at..));
+            let expected: Vec<T> = (at..len).map(|k| value(west, k, rounds[k])).collect();
+            assert_eq!((world.g(place(pe).index(at)), found), (expected[0], expected), "round {round}");
         }
     }
     world.barrier_all();
