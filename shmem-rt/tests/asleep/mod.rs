@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Looks in a row at which the thread must sleep. It may sleep for a moment on its way.
+/// Consecutive looks that must find the thread asleep. A thread may sleep for a moment on its way to the wait.
 const LOOKS: usize = 5;
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 

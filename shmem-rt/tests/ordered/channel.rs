@@ -82,7 +82,7 @@ fn every_message_comes_once_and_in_order(world: &mut World) {
 
 const MOST: usize = 2000;
 
-/// How often each item was done. On the first PE.
+/// Counts of how often each item was done, on the first PE.
 #[symmetric]
 static DONE: [Atomic<u32>; MOST];
 

@@ -143,7 +143,7 @@ fn chapter(
     }
 }
 
-/// Prints the call that fails.
+/// Prints the call, if it panics.
 fn telling(me: usize, what: &str, act: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
         eprintln!("PE {me} fails in {what}");

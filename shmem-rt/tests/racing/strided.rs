@@ -51,7 +51,7 @@ static ONE: Cell;
 #[symmetric]
 static WAVES: Waves;
 
-/// Initial bytes of a PE.
+/// Returns the initial bytes of a PE.
 fn initial(pe: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| ((i * 7 + pe * 101) % 251) as u8).collect()
 }
@@ -142,7 +142,7 @@ macro_rules! regions {
     )*};
 }
 
-/// One of the last two fields.
+/// Returns one of the last two fields.
 fn last(cell: &mut Cell, n: usize) -> &mut u8 {
     if n.is_multiple_of(2) { &mut cell.kind } else { &mut cell.level }
 }

@@ -47,7 +47,7 @@ fn what_is_no_team_is_the_same_error_on_all(world: &mut World) {
     check(world, team);
 }
 
-/// Makes teams of PE 0 and 1 until there is an error.
+/// Makes teams of PEs 0 and 1 until there is an error. Returns both.
 fn fill(world: &World) -> (Vec<Option<Team>>, String) {
     let mut teams = Vec::new();
     loop {

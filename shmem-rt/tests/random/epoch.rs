@@ -33,19 +33,19 @@ impl Model {
 }
 
 struct Thread {
-    /// From 1.
+    /// The thread's number, from 1.
     number: u32,
     pe: usize,
-    /// The number of its next quiet, from 1.
+    /// The number of the next quiet, from 1.
     quiets: u32,
 }
 
 /// The writes to a byte in an epoch.
 #[derive(Clone, Copy, Default)]
 struct Change {
-    /// 0: no thread writes it; `u32::MAX`: several do; else the thread that does.
+    /// The number of the thread that writes the byte; 0 if none does, and `u32::MAX` if several do.
     writer: u32,
-    /// The quiet that follows its last write; 0: not written yet.
+    /// The number of the quiet behind the last write of the byte; 0 if nothing is written yet.
     quiet: u32,
     value: Cell,
 }
@@ -89,7 +89,7 @@ impl Epoch<'_> {
         }
     }
 
-    /// Carries out an operation. Returns the bytes that it reads.
+    /// Carries out an operation. Returns the bytes that the operation reads.
     fn perform(&mut self, thread: &mut Thread, op: &Op) -> Option<Vec<Cell>> {
         if !self.model.allows_op(thread.pe, op) {
             return None;
@@ -148,7 +148,7 @@ impl Epoch<'_> {
         }
     }
 
-    /// Adds to a word. Returns its value before. Additions of several threads commute.
+    /// Adds to a word. Returns the value of the word before. Additions of several threads commute.
     fn add(&mut self, word: ElementRange, thread: &Thread, number: u64) -> Vec<Cell> {
         let mut changes: Vec<_> = self.part(word).collect();
         let Change { writer, quiet, .. } = *changes[0].0;

@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     pub(super) model: Model,
     /// Handles of this PE, by slot of the model.
     pub(super) items: Vec<Option<Item>>,
-    /// Without memory: a program may still write to addresses that were valid before.
+    /// Objects of no bytes, because a program may still write to addresses that were valid before.
     room: Room,
     partitions: [Option<u32>; PARTITIONS],
     /// The address where this PE's place begins.

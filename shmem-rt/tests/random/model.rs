@@ -92,7 +92,7 @@ pub(crate) struct Model {
     pub(super) partitions: [bool; PARTITIONS],
     /// Kept addresses, as offsets in the place of a PE.
     pub(crate) addresses: [Option<usize>; ADDRESSES],
-    /// Stray accesses under way, each with the range that it reaches in the place of its target.
+    /// Stray accesses under way, each with the range that the access reaches in the place of its target.
     strays: Vec<(Stray, Range<usize>)>,
 }
 
@@ -128,7 +128,7 @@ impl Model {
         self.spoil();
     }
 
-    /// Whether every PE can carry the step out. `shared`: the world is shared, so phases cannot begin.
+    /// Whether every PE can carry the step out. While the world is `shared`, no phase can begin.
     pub(crate) fn allows(&self, step: &ProgramStep, shared: bool) -> bool {
         let free = |slot: &SlotNumber| self.things[*slot].is_none();
         let team = |slot: &Option<SlotNumber>| slot.is_none_or(|slot| self.is(slot, Thing::is_held_by_all));
@@ -280,7 +280,7 @@ impl Model {
         groups
     }
 
-    /// The cells that a PE sends over one of its edges in an exchange.
+    /// Returns the cells that a PE sends over one of its edges in an exchange.
     pub(crate) fn cells(&self, slot: SlotNumber, seed: u64, pe: usize, edge: usize) -> Vec<u8> {
         let Some(halo) = self.thing(slot) else { return Vec::new() };
         let Some((other, opposite, _)) = halo.edges[pe][edge] else { return Vec::new() };

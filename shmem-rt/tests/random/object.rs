@@ -59,7 +59,7 @@ pub(crate) trait Object: Any + Sync {
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8>;
 
-    /// Its parts, by offset from the beginning of this PE's place. None if it has no address.
+    /// Returns the parts of the object, by offset from the beginning of this PE's place; no part if the object has no address.
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span>;
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()>;
@@ -211,7 +211,7 @@ struct Blocks {
     count: usize,
 }
 
-/// Splits so many elements into blocks, the gaps between them, and the rest. The number decides the lengths.
+/// Splits `len` elements into blocks, the gaps between them, and the rest. The number of elements decides the lengths.
 fn dealt(len: usize) -> impl Iterator<Item = Blocks> {
     let (block, gap) = (1 + [0, len / 4 % 4, len / 4 % 32][len % 3], len / 8 % 12);
     let stride = block + gap;
@@ -249,7 +249,7 @@ fn packed<T: PlainData>(items: &[T]) -> Vec<(Blocks, Vec<T>)> {
     dealt(items.len()).map(pack).collect()
 }
 
-/// Bytes of the items that blocks have brought.
+/// Returns the bytes of items that were read into blocks.
 fn unpacked<T: PlainData>(all: &[(Blocks, Vec<T>)], len: usize) -> Vec<u8> {
     let mut items = vec![T::zeroed(); len];
     all.iter().for_each(|(blocks, own)| blocks.elements().for_each(|(at, place)| items[at] = own[place]));

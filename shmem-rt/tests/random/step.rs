@@ -30,7 +30,7 @@ pub(crate) type Program = Vec<ProgramStep>;
 pub(crate) enum Element {
     Byte,
     Number,
-    /// Three bytes: no power of two.
+    /// Three bytes, which is no power of two.
     Three,
     Page,
     Word,
@@ -194,7 +194,7 @@ pub(crate) struct Stray {
     pub(crate) get: bool,
 }
 
-/// An edge of a halo: the neighbour, its edge, the number of cells from there.
+/// An edge of a halo: the neighbour, the edge of the neighbour, and the number of cells that come over it.
 pub(crate) type Edge = Option<(usize, usize, usize)>;
 
 /// The end of an exchange in which everything is sent.
@@ -254,8 +254,8 @@ pub(crate) enum ProgramStep {
         parent: Option<SlotNumber>,
         wishes: Vec<(Option<u64>, i64)>,
     },
-    /// `local` or `frozen` of the world and an object; for an object of teams, of its teams, while the other PEs are astray. No
-    /// barrier separates it from the streams before and after it.
+    /// A phase of an object, by `local` or `frozen` of the world. An object of teams is opened by its teams, while PEs outside of them
+    /// make stray accesses. No barrier separates the phase from the streams before and after it.
     Phase {
         slot: SlotNumber,
         frozen: bool,
@@ -278,7 +278,7 @@ pub(crate) enum ProgramStep {
         slot: SlotNumber,
         bytes: u64,
     },
-    /// Drops it, if nothing is left in it.
+    /// Drops a partition, if nothing is left in it.
     DropPartition {
         slot: SlotNumber,
     },

@@ -16,7 +16,7 @@ macro_rules! of_kind {
     };
 }
 
-/// Likewise one of three methods: for integers, for numbers, or for any type.
+/// Calls one of three methods for the type of a call's items: for integers, for numbers, or for any type.
 macro_rules! by_kind {
     ($maker:ident: $bits:ident, $numbers:ident, $any:ident) => {
         match $maker.call.what.kinds().len() {
@@ -84,7 +84,7 @@ macro_rules! written {
     }};
 }
 
-/// Likewise in the form of the call, which may be a value.
+/// Does the same as `written!` in the form of the call, which may be a value.
 macro_rules! change {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
         match $maker.call.form {
@@ -123,7 +123,7 @@ macro_rules! read {
     }};
 }
 
-/// Makes a reduction over the first members, and compares it.
+/// Makes a reduction over the first members, and compares the result.
 macro_rules! for_all {
     ($maker:ident, $name:ident $(($op:expr))?, $of:expr, $ranks:expr) => {{
         let found = change!($maker, $maker.mine::<T>(), |x| $maker.team.$name($maker.world, x $(, $op)?));
@@ -131,7 +131,7 @@ macro_rules! for_all {
     }};
 }
 
-/// Likewise a reduction that gives each member a part.
+/// Makes a reduction that gives each member a part, and compares the result.
 macro_rules! for_each {
     ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
         let part = $maker.call.len / $maker.members.len();
@@ -357,7 +357,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         Box::new(Start(started, move |found: Vec<T>| compare(rank, &found, &expected)))
     }
 
-    /// Extra items of a destination. Members differ in it, where they may.
+    /// Returns the number of extra items of a destination, in which members differ where they may.
     fn more(&self) -> usize {
         let own = if self.call.form_of_list() == Form::OfTeam { 0 } else { self.team.rank() % 2 };
         3 + own
@@ -398,7 +398,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         assert!(rest.into_iter().all(|item| item.is(T::zeroed())), "elements around the part were written");
     }
 
-    /// Where a part of the object begins: the same item on all members.
+    /// Returns where a part of the object begins, which is the same on all members.
     fn somewhere<T: Item>(&self) -> usize {
         self.call.seed as usize % (self.object::<T>().len().saturating_sub(self.call.len) + 1)
     }
