@@ -26,7 +26,7 @@ struct Options {
     #[arg(long, default_value_t = 768, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     size: u32,
 
-    /// Most columns of a panel.
+    /// Upper limit on the columns of a panel.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     panel: u32,
 }
@@ -75,7 +75,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What `mine` gives on the member with rank `root`, on all members.
+/// Returns on all members what `mine` returns on the member with rank `root`.
 fn from_one(world: &World, team: &Team, root: usize, length: usize, mine: impl Fn() -> Vec<f64>) -> Vec<f64> {
     let mut panel = if team.rank() == root { mine() } else { vec![0.0; length] };
     team.broadcast(world, &mut panel[..], team.pes()[root]);

@@ -36,7 +36,7 @@ struct Arguments {
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
     columns: u32,
 
-    /// Most steps.
+    /// Upper limit on the number of steps.
     #[arg(long, default_value_t = 200)]
     steps: u64,
 

@@ -12,10 +12,10 @@ use shmem_examples::share;
 use crate::field::Field;
 use crate::stencil::{Progress, relax_row};
 
-/// Most rows of one PE.
+/// Upper limit on the rows of one PE.
 const ROWS: usize = 1024;
 
-/// Most columns of one PE.
+/// Upper limit on the columns of one PE.
 const COLUMNS: usize = 1024;
 
 /// The edges of a block, as [`shmem::PeGrid::edges`] numbers them.
@@ -147,7 +147,7 @@ impl Plate {
         })
     }
 
-    /// The whole field as it is after so many steps, from all PEs.
+    /// Returns the whole field after `steps` steps, from all PEs.
     pub(crate) fn gather(&self, world: &World, steps: u64) -> Field {
         let [rows, columns] = self.size;
         let block = self.blocks[usize::from(!steps.is_multiple_of(2))];
@@ -164,7 +164,7 @@ impl Plate {
 }
 
 impl Tile {
-    /// One step, from the old cells to the new ones; gives the largest change of a cell.
+    /// Takes one step, from the old cells to the new ones. Returns the largest change of a cell.
     fn step(&self, frame: &mut Halo<f64>, phase: &OpenPhase<'_>, old: &mut Block, new: &mut Block) -> f64 {
         let ([rows, columns], [down, right]) = (self.size, self.inner.clone());
         let mut flight = frame.begin(phase);
@@ -187,19 +187,19 @@ impl Tile {
     }
 }
 
-/// The rows and columns of the field that a PE has.
+/// Returns the rows and columns of the field that a PE has.
 fn range_of(grid: &PeGrid<2>, size: [usize; 2], pe: usize) -> [Range<usize>; 2] {
     let (place, pes) = (grid.coordinates_of(pe), grid.shape());
     [0, 1].map(|axis| share(size[axis], pes[axis], place[axis]))
 }
 
-/// The rows or columns that change and do not touch the frame.
+/// Returns the rows or columns that change and do not touch the frame.
 fn without_rim(inner: &Range<usize>, size: usize) -> Range<usize> {
     let start = inner.start.max(2).min(inner.end);
     start..inner.end.min(size).max(start)
 }
 
-/// Relaxes some cells; gives the largest change of one.
+/// Relaxes some cells. Returns the largest change of a cell.
 fn relax(old: &Block, new: &mut Block, rows: Range<usize>, columns: Range<usize>) -> f64 {
     if columns.is_empty() {
         return 0.0;
@@ -225,7 +225,7 @@ fn keep(block: &mut Block, [rows, columns]: [usize; 2], ghosts: Ghosts<'_, f64>)
     }
 }
 
-/// The largest change of a cell on any PE, from that on this one.
+/// Returns the largest change of a cell on any PE, from the largest one on this PE.
 fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
     let all = 0..changes.edges();
     let mut flight = changes.begin(phase);
@@ -233,7 +233,7 @@ fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
     flight.finish().iter().fold(change, |most, (_, there)| most.max(there[0]))
 }
 
-/// The rows or columns of a block that are not on the border of the field.
+/// Returns the rows or columns of a block that are not on the border of the field.
 fn inner(mine: &Range<usize>, all: usize) -> Range<usize> {
     let (start, end) = (mine.start.max(1), mine.end.min(all - 1));
     if start < end { 1 + start - mine.start..1 + end - mine.start } else { 1..1 }

@@ -22,7 +22,7 @@ pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f6
 pub(crate) struct Progress {
     /// Steps taken.
     pub(crate) steps: u64,
-    /// Largest change of a cell in the last of them.
+    /// Largest change of a cell in the last step.
     pub(crate) residual: f64,
 }
 

@@ -33,7 +33,7 @@ pub struct Compiler {
     rustc: PathBuf,
     version: String,
     library: PathBuf,
-    /// Directories of the dependencies: one or many, by the version of Cargo.
+    /// Directories of the dependencies. Their number depends on the version of Cargo.
     dependencies: BTreeSet<PathBuf>,
     /// Other crates, by name. The first one is `changes`: attributes that change their item.
     others: Vec<(&'static str, PathBuf)>,

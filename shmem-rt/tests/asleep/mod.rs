@@ -6,7 +6,7 @@ use std::time::Duration;
 const LOOKS: usize = 5;
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
-/// Looks after which the test fails: more than a minute.
+/// Number of looks after which the test fails. They take more than a minute.
 const MOST_LOOKS: usize = 15_000;
 
 /// A thread of any process of this host: process and thread number.

@@ -14,7 +14,7 @@ static FIELD: [u64; 64];
 #[symmetric]
 static SIGNAL: Signal;
 
-/// Calls of `p` of PE 0, more than a buffer takes. Each PE makes one more than the PE before.
+/// Calls of `p` by PE 0, more than a buffer of events takes. Each PE makes one call more than the PE before.
 const MANY: usize = 20_000;
 
 #[test]

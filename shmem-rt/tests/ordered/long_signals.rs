@@ -9,7 +9,7 @@ const KIB: usize = 1 << 10;
 
 const MOST: usize = 200 * KIB;
 
-/// Puts under way at a time, and bytes of each.
+/// Number of puts under way at a time, and bytes of each put.
 const PIECES: usize = 16;
 const PIECE: usize = 64 * KIB;
 

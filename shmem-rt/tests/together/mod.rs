@@ -9,7 +9,7 @@ use item::{ANY, INTEGERS, ITEM_TYPES, NUMBERS};
 pub(crate) use item::{ItemType, Room};
 pub(crate) use make::Maker;
 
-/// Most bytes that a PE contributes.
+/// Upper limit on the bytes that a PE contributes.
 pub(crate) const MOST: usize = 200 << 10;
 
 macro_rules! collectives {

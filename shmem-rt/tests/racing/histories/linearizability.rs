@@ -20,7 +20,7 @@ const HISTORIES: usize = 128;
 /// A word without a history, which fills lists.
 const SPARE: usize = HISTORIES;
 
-/// Most operations of one thread on one word.
+/// Operations of each thread on a word.
 const MOST: usize = 12;
 
 /// One in so many operations yields the core before it is carried out.
