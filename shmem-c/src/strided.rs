@@ -5,7 +5,6 @@ use std::ffi::c_int;
 use shmem_core::context::untyped;
 use shmem_core::observe::{Effect, Family};
 use shmem_core::strided::Level;
-use shmem_core::transport::Remote;
 
 use crate::context::Call;
 use crate::errors::refuse;
