@@ -23,8 +23,8 @@ impl Peer {
         let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut length = size_of_val(&found) as libc::socklen_t;
         let socket = socket.as_fd().as_raw_fd();
-        // SAFETY: the kernel writes at most `length` bytes to `found`, which is `length` bytes of integers, so each bit
-        // pattern is a value. It writes the number of bytes to `length`.
+        // SAFETY: the kernel writes at most `length` bytes to `found`, which is `length` bytes of integers, for which any bits are
+        // valid. The kernel writes the number of bytes to `length`.
         let status = unsafe {
             libc::getsockopt(
                 socket,

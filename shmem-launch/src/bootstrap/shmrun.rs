@@ -165,8 +165,8 @@ impl Bootstrap for Local {
     }
 }
 
-/// Duplicates the socket that the environment names, if a launcher may have made it. Until the launcher has answered, the
-/// descriptor may belong to another part of the program.
+/// Duplicates the socket whose descriptor `SHMRUN_SOCKET` contains, if a launcher may have made the socket. Until the launcher has
+/// answered, the descriptor may belong to another part of the program.
 ///
 /// # Safety
 ///

@@ -65,8 +65,8 @@ impl Managed {
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
-        // The nearest launcher is the one whose socket the parent has made, or else that of PMIx: a process of `mpirun` in a job
-        // of `srun --mpi=pmi2` may have inherited the socket of the outer job.
+        // The nearest launcher is the one whose socket the parent has made, or else the launcher that speaks PMIx. A process of
+        // `mpirun` in a job of `srun --mpi=pmi2` may have inherited the socket of the outer job.
         let by_pmi = || {
             // SAFETY: the caller's promise.
             let joined = unsafe { pmi::Client::connect() }?;

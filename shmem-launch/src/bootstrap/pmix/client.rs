@@ -124,8 +124,7 @@ impl ProcessManager for Client {
     }
 
     fn fence(&self) -> io::Result<()> {
-        // Data are always collected, and all processes take part: without that, a fence under Slurm 22.05 does not wait for other
-        // nodes.
+        // All processes take part, and data are collected, because otherwise a fence under Slurm 22.05 does not wait for other nodes.
         let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA.to_bytes()) {
             *to = *from as c_char;
@@ -221,7 +220,7 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
 }
 
 fn empty_value() -> pmix_value_t {
-    // SAFETY: numbers and pointers, for all of which zero is a value.
+    // SAFETY: the value is numbers and pointers, for which zero is valid.
     unsafe { std::mem::zeroed() }
 }
 
