@@ -161,7 +161,7 @@ unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
 ///
 /// # Safety
 ///
-/// `source` must be readable, for nbi puts until quiet.
+/// `source` must be readable; for a non-blocking put, until the next quiet.
 #[cold]
 #[inline(never)]
 unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {
@@ -190,7 +190,7 @@ unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
 ///
 /// # Safety
 ///
-/// `dest` must be writable, for nbi gets until quiet.
+/// `dest` must be writable; for a non-blocking get, until the next quiet.
 #[cold]
 #[inline(never)]
 unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {

@@ -211,7 +211,7 @@ macro_rules! lists {
 }
 lists! { $
     once { Nothing "" }
-    /// Standard RMA types (OpenSHMEM 1.6, table 3), but for `long double`, which Rust does not pass.
+    /// Standard RMA types (OpenSHMEM 1.6, table 3) without `long double`, because no function in Rust takes a `long double`.
     numbers {
         Float "float" Double "double" Char "char" SChar "schar" Short "short" Int "int" Long "long" LongLong "longlong"
         UChar "uchar" UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8" Int16 "int16" Int32 "int32"

@@ -182,11 +182,11 @@ struct Unsignalled {
 
 impl Unsignalled {
     fn new() -> Self {
-        // SAFETY: a set of signals is words, for which zeros are a value.
+        // SAFETY: a set of signals is words, and zeroes are valid for words.
         let (mut all, mut before) = unsafe { core::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>() };
-        // SAFETY: a set that is ours.
+        // SAFETY: `all` is a set of this function.
         unsafe { libc::sigfillset(&raw mut all) };
-        // SAFETY: two sets that are ours.
+        // SAFETY: both sets are those of this function.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
         Self { before }
     }
