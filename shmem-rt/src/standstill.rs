@@ -224,7 +224,7 @@ fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
 /// Number of threads that only wait for another thread to end.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the process has forked: children of a child share the memory too, and are not found otherwise.
+/// Whether the process has forked, because children of a child share the memory too, and are not found otherwise.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
@@ -239,13 +239,13 @@ pub(crate) fn notice_forks() {
         HAS_FORKED.store(true, Ordering::Relaxed);
     }
     static ONCE: Once = Once::new();
-    // SAFETY: a function that lives as long as the process, and only stores a word.
+    // SAFETY: the function lives as long as the process, and only stores a word.
     ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(Some(notice), None, None) });
 }
 
 /// Whether nothing in this process can act while `sleeping` threads sleep: it has no other threads and no running children, which
 /// would share its memory, has not forked, catches no signals, and is not being debugged.
-pub(crate) fn is_closed(sleeping: usize) -> bool {
+fn is_closed(sleeping: usize) -> bool {
     let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
     threads == sleeping + BYSTANDERS.load(Ordering::Relaxed)
         && !HAS_FORKED.load(Ordering::Relaxed)

@@ -59,7 +59,7 @@ pub(crate) struct JobParts {
     pub(crate) inside: Option<Neighbours>,
 }
 
-/// Ends the job if files, observers or the number of endpoints do not allow a world.
+/// Puts a world together. Ends the job if files, observers or the number of endpoints do not allow it.
 pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let JobParts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
     // Before anything is dropped: a drop may wait for other PEs.
