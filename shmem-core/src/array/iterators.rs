@@ -7,7 +7,7 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::slice;
 
-use super::address::Addressing;
+use super::element_address::Addressing;
 use super::geometry::Geometry;
 use super::storage::Storage;
 use crate::data::copied;

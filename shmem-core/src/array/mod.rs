@@ -4,15 +4,15 @@
 //! one range of elements in row-major order, whose pages are placed on nodes; pages need not end where chunks end. [`Multi`] has a range
 //! for each chunk, and a table to find elements (`geometry`). [`Chosen`] is one of these four, chosen at run time.
 //!
-//! `address` computes addresses; only `access`, `iterators`, `chunk` and `view` turn them into references. A [`NumaArray`] is a
+//! `element_address` computes addresses; only `access`, `iterators`, `chunk` and `view` turn them into references. A [`NumaArray`] is a
 //! handle, as [`SymBox`](crate::object::SymBox) is. `shmem-rt` makes and places its memory.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
 mod access;
-mod address;
 mod chunk;
 mod chunking;
+mod element_address;
 mod geometry;
 mod handle;
 mod index;

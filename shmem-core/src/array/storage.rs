@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use shmem_grammar::{did_you_mean, nearest, parse_size, short_size};
 
-use super::address::{Addressing, Chunked, Either, OneRange};
 use super::chunking::ArrayError;
+use super::element_address::{Addressing, Chunked, Either, OneRange};
 
 /// One range in the heap of a partition, whose pages are bound to the nodes of their chunks.
 ///

@@ -5,9 +5,9 @@ use core::ops::{Index, IndexMut, Range};
 use core::slice::{ChunksExact, ChunksExactMut};
 
 use super::access::{exclusive, indices, shared};
-use super::address::Addressing;
 use super::chunk::{ChunkLayout, ChunkMut, ChunkRef};
 use super::chunking::Chunking;
+use super::element_address::Addressing;
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, refuse};
 use super::iterators::{Elements, Route as _, Run, Slices, Tour};

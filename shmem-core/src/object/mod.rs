@@ -4,26 +4,26 @@
 //! on other nodes the segment is the index of a remote key. Handles own memory or are static, and operations borrow: a handle can do
 //! nothing without a token ([`Initiator`](crate::endpoint::Initiator)), and only tokens borrow the world.
 
-mod address;
 mod boxed;
-mod here;
+mod compile_errors;
 mod index;
 mod lock;
-mod objects;
-mod on;
+mod own_copy;
+mod phase_arguments;
+mod place;
 mod statics;
-mod subscript;
+mod untyped_address;
 mod word;
 
-pub use address::{Extent, SymAddr};
 pub use boxed::SymBox;
-pub use here::Here;
+pub(crate) use compile_errors::no_subscripts;
+pub use compile_errors::{Nowhere, Placeless, Reach, Subscript};
 pub(crate) use index::{NAMELESS, many, object_at, one, place_at};
 pub use index::{PlaceIndex, call_by};
 pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
-pub use objects::{Objects, SymmetricObject};
-pub use on::On;
+pub use own_copy::Here;
+pub use phase_arguments::{Objects, SymmetricObject};
+pub use place::On;
 pub use statics::{Descriptor, Library, Position, Symmetric};
-pub(crate) use subscript::no_subscripts;
-pub use subscript::{Nowhere, Placeless, Reach, Subscript};
+pub use untyped_address::{Extent, SymAddr};
 pub use word::{AmoValue, Atomic, AtomicWord, BitValue, Signal, Waitable};

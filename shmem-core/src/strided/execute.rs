@@ -2,12 +2,12 @@
 
 use bytemuck::Pod;
 
-use super::algorithm::{Algorithm, Columns};
-use super::choose::choose_row;
-use super::choose::{Settings, follows_auto, settings};
+use super::choose_kernel::choose_row;
+use super::choose_kernel::{Settings, follows_auto, settings};
 use super::kernel::{self, Kernel};
-use super::pattern::{Level, Pattern};
+use super::loop_nest::{Level, Pattern};
 use super::plan::{Method, TransferPlan};
+use super::published_algorithms::{Algorithm, Columns};
 use crate::shared;
 
 /// Upper limit on the blocks that are moved one by one, because choosing a kernel would take longer.
@@ -199,7 +199,7 @@ unsafe fn few_of_any_size(
 fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
     match pattern.levels() {
         [] | [_] | [_, _] => each(0, 0),
-        [outer @ .., _, _] => super::pattern::walk(outer, 0, 0, &mut each),
+        [outer @ .., _, _] => super::loop_nest::walk(outer, 0, 0, &mut each),
     }
 }
 

@@ -7,37 +7,37 @@
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides, Algorithms 1 to 3 and their table;
 //! OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
 
-mod algorithm;
-mod choose;
+mod byte_layout;
+mod choose_kernel;
+mod dimensions;
 mod execute;
-mod field;
 pub mod kernel;
-mod layout;
-mod part_of_slice;
-mod pattern;
-mod pieces;
+mod loop_nest;
 mod plan;
+mod published_algorithms;
 mod region;
-mod shape;
+mod slice_region;
+mod split;
+mod struct_fields;
 
-pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
-pub use choose::{Settings, Thresholds, choose, settings};
+pub(crate) use byte_layout::Layout;
+pub use choose_kernel::{Settings, Thresholds, choose, settings};
+pub use dimensions::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
 pub use execute::execute_dyn;
 pub(crate) use execute::{execute, execute_blocks};
-pub use field::{Fields, Undivided};
-pub(crate) use field::{has, select};
 pub use kernel::Kernel;
-pub(crate) use layout::Layout;
-pub(crate) use part_of_slice::PartOfSlice;
-pub use pattern::{Level, MAX_LEVELS, Pattern};
-pub use pieces::Piece;
-pub(crate) use pieces::{Pieced, Spot, each_fitting, each_part};
+pub use loop_nest::{Level, MAX_LEVELS, Pattern};
 pub use plan::{Method, TransferPlan};
+pub use published_algorithms::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use region::Axis;
 #[cfg(test)]
 pub(crate) use region::Part;
 pub(crate) use region::lower;
-pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
+pub(crate) use slice_region::PartOfSlice;
+pub use split::Piece;
+pub(crate) use split::{Pieced, Spot, each_fitting, each_part};
+pub use struct_fields::{Fields, Undivided};
+pub(crate) use struct_fields::{has, select};
 
 #[cfg(test)]
 mod tests;

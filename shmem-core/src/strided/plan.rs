@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use super::algorithm::{Algorithm, Columns, published};
-use super::choose::{Settings, Thresholds, choose, settings};
+use super::byte_layout::Layout;
+use super::choose_kernel::{Settings, Thresholds, choose, settings};
 use super::kernel::Kernel;
-use super::layout::Layout;
-use super::pattern::{Level, Pattern};
+use super::loop_nest::{Level, Pattern};
+use super::published_algorithms::{Algorithm, Columns, published};
 
 /// How a pattern is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

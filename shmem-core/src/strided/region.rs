@@ -1,7 +1,7 @@
 //! Regions: which elements of an array one side of a transfer reads or writes.
 
-use super::layout::Layout;
-use super::shape::{Dim, Shape};
+use super::byte_layout::Layout;
+use super::dimensions::{Dim, Shape};
 use crate::message::refuse;
 
 /// A region's part of one dimension: an index, elements at a stride, or blocks of elements at a stride.

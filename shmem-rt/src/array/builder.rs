@@ -9,7 +9,7 @@ use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
-use super::contents::{self, Written, from_indices};
+use super::first_elements::{self, Written, from_indices};
 use super::make::{Homes, Maker, Memory, is_elsewhere, strictness};
 use crate::caller::at;
 use crate::collective::Agreed;
@@ -185,7 +185,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             }
             let writing = Writing { world, location };
             // SAFETY: `fill`'s caller has just made the parts, aligned, in this PE's slot, unknown to others.
-            unsafe { contents::write(world.endpoint().mine(0), &chunking, kind, parts, contents) };
+            unsafe { first_elements::write(world.endpoint().mine(0), &chunking, kind, parts, contents) };
             std::mem::forget(writing);
         };
         let maker = Maker {

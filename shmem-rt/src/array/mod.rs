@@ -2,12 +2,12 @@
 //! ([`World::array`](crate::World::array)).
 //!
 //! ```text
-//! builder   what is asked            make      what all storages have in common, and which nodes chunks live on
-//! one_range in the heap, or in a segment of its own
-//! multi     in pools of segments bound to one node
-//! page_owners  which page is whose    placing   placing pages and making them, and where they are
-//! contents  the first elements
-//! parallel, threads                  loops on the chunks' nodes
+//! builder             what is asked            make     what all storages have in common, and which nodes chunks live on
+//! one_range_storages  in the heap, or in a segment of its own
+//! multi_storage       in pools of segments bound to one node
+//! page_owners         which page is whose      placing  placing pages and making them, and where they are
+//! first_elements      the first elements
+//! par_iter, thread_pools                       parallel iterators, on threads of the chunks' nodes
 //! ```
 //!
 //! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether a PE has failed. An
@@ -18,24 +18,24 @@
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
 mod builder;
-mod contents;
+mod first_elements;
 mod make;
-mod multi;
-mod one_range;
+mod multi_storage;
+mod one_range_storages;
 mod page_owners;
 #[cfg(feature = "rayon")]
-mod parallel;
+mod par_iter;
 mod placing;
 #[cfg(feature = "rayon")]
-mod threads;
+mod thread_pools;
 
 pub use builder::ArrayBuilder;
 #[cfg(feature = "rayon")]
-pub use parallel::{Chunkwise, ParArray, ParArrayMut};
+pub use par_iter::{Chunkwise, ParArray, ParArrayMut};
 pub use shmem_core::array::{
     ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlace, ArrayPlaceIndex, ArrayRange, ArrayRef,
     Chosen, ChunkMut, ChunkRef, Chunking, Contiguous, Copied, Cyclic, Multi, NumaArray, OwnCopy, Separate,
     Single, Storage, StorageKind,
 };
 #[cfg(feature = "rayon")]
-pub use threads::NodePools;
+pub use thread_pools::NodePools;

@@ -1,4 +1,4 @@
-//! `strided!` moves the same elements of arrays in any storage, on either side. (Parts of a region in each piece: `strided::pieces` of
+//! `strided!` moves the same elements of arrays in any storage, on either side. (Parts of a region in each piece: `strided::split` of
 //! the core.)
 
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};

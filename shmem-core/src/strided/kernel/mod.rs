@@ -22,7 +22,7 @@ mod vector;
 
 use core::fmt;
 
-use super::pattern::Level;
+use super::loop_nest::Level;
 pub use isa::Isa;
 pub(super) use isa::Maker;
 pub(super) use plain_rows::few;

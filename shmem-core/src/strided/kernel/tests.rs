@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::{Isa, Kernel, run_row, run_with};
-use crate::strided::pattern::Level;
+use crate::strided::loop_nest::Level;
 
 /// Under Miri those that are no more than rows are left out.
 const KERNELS: &[Kernel] = &[

@@ -5,8 +5,8 @@
 
 use core::marker::PhantomData;
 
+use super::dimensions::{Contents, Field, Shape, Shaped};
 use super::region::Part;
-use super::shape::{Contents, Field, Shape, Shaped};
 use crate::message::refuse;
 
 /// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is the inherent constant if `F` is [`Shaped`], and the

@@ -5,7 +5,7 @@
 //! loop for each piece. The number of parts depends on the pieces, and not on the number of blocks, except for blocks across a
 //! boundary.
 
-use super::pattern::{Level, Pattern};
+use super::loop_nest::{Level, Pattern};
 
 /// A contiguous range of an object's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! One side of a transfer in bytes: where its blocks are.
 
-use super::shape::{Dim, MAX_DIMS};
+use super::dimensions::{Dim, MAX_DIMS};
 
 /// Blocks at a stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::choose::settings;
+use super::byte_layout::Layout;
+use super::choose_kernel::settings;
+use super::dimensions::{MAX_DIMS, Shape};
 use super::execute::execute_dyn;
-use super::layout::Layout;
 use super::plan::TransferPlan;
 use super::region::{Axis, Part, lower};
-use super::shape::{MAX_DIMS, Shape};
 use crate::symmetric_data::PlainData;
 
 /// A region of a slice that is used as an array, in row-major order.

@@ -6,7 +6,7 @@
 
 use core::panic::Location;
 
-use super::address::Extent;
+use super::untyped_address::Extent;
 use super::index::{PlaceIndex, place_at};
 use super::{On, SymAddr, SymBox, Symmetric};
 use crate::endpoint::{Endpoint, Initiator};

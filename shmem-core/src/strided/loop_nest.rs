@@ -1,7 +1,7 @@
 //! Both sides of a transfer as one nest of loops over blocks.
 
-use super::layout::{Layout, MAX_RUNS, Run};
-use super::shape::Dim;
+use super::byte_layout::{Layout, MAX_RUNS, Run};
+use super::dimensions::Dim;
 use crate::message::{Message, refuse};
 
 /// Upper limit on the loops of a pattern.

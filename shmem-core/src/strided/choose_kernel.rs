@@ -13,9 +13,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
-use super::algorithm::Algorithm;
 use super::kernel::{Kernel, Maker};
-use super::pattern::{Level, Pattern};
+use super::loop_nest::{Level, Pattern};
+use super::published_algorithms::Algorithm;
 
 pub(super) const LINE: usize = 64;
 /// Sets of a first-level cache, on nearly every processor.

@@ -1,6 +1,6 @@
 //! Arguments of phases (`local`, `frozen`): one object, a tuple of objects, or a list of objects.
 
-use super::address::Extent;
+use super::untyped_address::Extent;
 use super::{SymBox, Symmetric};
 use crate::endpoint::Endpoint;
 use crate::symmetric_data::{Contents, SymmetricData};

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use rayon::slice::{Iter, IterMut};
 use shmem_core::array::{ArrayMut, ArrayRef, ChunkMut, ChunkRef, Chunking, Storage};
 
-use super::contents::position;
-use super::threads::NodePools;
+use super::first_elements::position;
+use super::thread_pools::NodePools;
 
 /// Items of an array, chunk by chunk on the nodes of the chunks: a parallel iterator of `rayon`.
 ///
