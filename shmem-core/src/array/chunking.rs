@@ -115,18 +115,6 @@ impl<const D: usize> Chunking<D> {
         false
     }
 
-    /// The first index of `chunk` along the axis; for the number of chunks, the length of the axis.
-    ///
-    /// # Panics
-    ///
-    /// If `chunk` is larger than the number of chunks.
-    #[inline]
-    #[track_caller]
-    pub fn start(&self, chunk: usize) -> usize {
-        assert!(chunk <= self.chunks, "chunk {chunk} of {}", self.chunks);
-        chunk * self.short + chunk.min(self.longer)
-    }
-
     /// The indices of a chunk along the axis.
     ///
     /// # Panics
@@ -136,7 +124,8 @@ impl<const D: usize> Chunking<D> {
     #[track_caller]
     pub fn span(&self, chunk: usize) -> Range<usize> {
         assert!(chunk < self.chunks, "chunk {chunk} of {}", self.chunks);
-        self.start(chunk)..self.start(chunk + 1)
+        let start = |chunk: usize| chunk * self.short + chunk.min(self.longer);
+        start(chunk)..start(chunk + 1)
     }
 
     /// The indices of a chunk in each dimension.

@@ -108,7 +108,7 @@ impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
     #[track_caller]
     pub(super) fn lend<O>(self, to: impl FnOnce(&[C::Item]) -> O) -> O {
         let mut items = Items::zeroed(self.len());
-        self.read_items(items.all());
+        self.copy_to(items.all());
         to(items.all())
     }
 }
@@ -148,9 +148,9 @@ macro_rules! symmetric {
             #[track_caller]
             fn change($self, $token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [$item])) {
                 let mut items = Items::zeroed($here.len());
-                $here.read_items(items.all());
+                $here.copy_to(items.all());
                 collective(items.all());
-                $here.write_items(items.all());
+                $here.copy_from(items.all());
             }
         }
     )*};
@@ -293,7 +293,7 @@ macro_rules! symmetric_lists {
             fn write<R>($self, $token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T]) -> R) -> R {
                 let mut items = Items::zeroed($here.len());
                 let result = collective(items.all());
-                $here.write_items(items.all());
+                $here.copy_from(items.all());
                 result
             }
         }

@@ -6,8 +6,8 @@
 
 use core::panic::Location;
 
-use super::untyped_address::Extent;
 use super::index::{PlaceIndex, place_at};
+use super::untyped_address::Extent;
 use super::{On, SymAddr, SymBox, Symmetric};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
@@ -147,32 +147,12 @@ impl<T: PlainData> Here<'_, T> {
 }
 
 impl<T: PlainData> Here<'_, [T]> {
-    /// Copies the contents out.
-    ///
-    /// # Panics
-    ///
-    /// If `to` has another length.
-    #[track_caller]
-    pub fn copy_to(self, to: &mut [T]) {
-        self.read_items(to);
-    }
-
     /// Copies the contents out, as a `Vec`: `TABLE.here(world).index(..8).to_vec()`.
     #[track_caller]
     pub fn to_vec(self) -> Vec<T> {
         let mut to = zeroed_items(self.len());
         self.copy_to(&mut to);
         to
-    }
-
-    /// Copies contents in.
-    ///
-    /// # Panics
-    ///
-    /// If `from` has another length.
-    #[track_caller]
-    pub fn copy_from(self, from: &[T]) {
-        self.write_items(from);
     }
 
     /// Writes `value` to every element.
@@ -191,9 +171,13 @@ impl<T: PlainData> Here<'_, [T]> {
 }
 
 impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
-    /// Copies the items out. Panics if `to` has another length.
+    /// Copies the contents out.
+    ///
+    /// # Panics
+    ///
+    /// If `to` has another length.
     #[track_caller]
-    pub(crate) fn read_items(self, to: &mut [T::Item]) {
+    pub fn copy_to(self, to: &mut [T::Item]) {
         self.require_len(to.len(), "the destination");
         self.tell(Family::HereLoad, Location::caller(), || {
             // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
@@ -207,9 +191,13 @@ impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
         assert_eq!(own, len, "{} has {own} elements, {other} {len}", place_at(self.offset()));
     }
 
-    /// Copies items in. Panics if `from` has another length.
+    /// Copies contents in.
+    ///
+    /// # Panics
+    ///
+    /// If `from` has another length.
     #[track_caller]
-    pub(crate) fn write_items(self, from: &[T::Item]) {
+    pub fn copy_from(self, from: &[T::Item]) {
         self.require_len(from.len(), "the source");
         self.tell(Family::HereStore, Location::caller(), || {
             // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
