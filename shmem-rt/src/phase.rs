@@ -294,7 +294,7 @@ impl Observer for Opened {
 
 impl fmt::Display for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}({})` at {}", self.kind.begin.name(), self.subject(), at(self.location))
+        write!(f, "`{}({})` at {}", self.kind.begin.name, self.subject(), at(self.location))
     }
 }
 

@@ -152,8 +152,6 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
         alltoall(source, &mut *into);
         alltoalls(&all_given, 2, all_taken, 3, len / 3);
         alltoalls(source, 3, &mut *into, 2, len / 3);
-        scatter_from(&all_given, taken, root);
-        scatter_from(source, &mut into[..len], root);
         reduce_scatter(source, &mut into[..len], u64::wrapping_add);
         reduce_scatter(&all_given, taken, u64::wrapping_mul);
         reduce(Wide([1; 7]), widen);

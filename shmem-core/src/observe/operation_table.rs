@@ -192,7 +192,6 @@ families! {
         Alltoalls = "alltoalls", Collective, "shmem_alltoalls", "Gives every PE its elements of everybody, at strides.";
         Alltoallv = "alltoallv", Collective, "", "Gives every PE its part of everybody, of any length.";
         CollectTo = "collect_to", Collective, "", "Puts together on one PE what all have, of any length.";
-        ScatterFrom = "scatter_from", Collective, "", "Gives every PE its part of what one has.";
         Sum = "sum", Collective, "shmem_sum_reduce", "Sums.";
         Min = "min", Collective, "shmem_min_reduce", "Least values.";
         Max = "max", Collective, "shmem_max_reduce", "Largest values.";

@@ -340,7 +340,6 @@ mod tests {
             (of(2, 1), PRIVATE, Broadcast((16 << 10) - 1), Meetings),
             (of(5, 1), PRIVATE, Reduction(16 << 10), Rings),
             (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Meetings),
-            (of(1, 1), PRIVATE, Reduction(1 << 30), Meetings),
             (of(1000, 1), PRIVATE, Reduction(1 << 20), Rings),
             // Who shares cores is woken by a meeting, and not by each other one.
             (shared, PRIVATE, Broadcast(64 << 10), Meetings),

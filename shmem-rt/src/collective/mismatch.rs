@@ -130,7 +130,7 @@ impl Collective<'_> {
         let distance = (1 << round) % team.size();
         let other = team.member((team.rank() + team.size() - distance) % team.size());
         refuse_started(&team.job, (endpoint.me(), other), (team.index, place), |theirs| {
-            let here = match purpose.operation.name() {
+            let here = match purpose.operation.name {
                 END => RETURNED.to_owned(),
                 _ => self.activity_with_place(purpose, count).to_string(),
             };

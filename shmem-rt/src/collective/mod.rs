@@ -13,8 +13,7 @@
 //! | collect | [`gather`] | an fcollect of the lengths, then blocks | meetings | circular buffers of all |
 //! | alltoall | [`alltoall`] | one message of [parts](barrier_payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
 //! | alltoallv | [`alltoall`] | an alltoall of the counts, then alltoalls of pieces as long as the longest | the same | the same |
-//! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
-//! | reduce-scatter | [`scatter`] | a reduction of all | a reduction of all | an alltoall, of which each member combines its part |
+//! | reduce-scatter | [`reduce_scatter`] | a reduction of all | a reduction of all | an alltoall, of which each member combines its part |
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
@@ -58,9 +57,9 @@ pub(crate) mod message_counts;
 mod mismatch;
 mod reduce;
 mod reduce_op;
+mod reduce_scatter;
 mod reduction_order;
 mod request;
-mod scatter;
 mod schedule;
 mod staging;
 pub(crate) mod untyped;

@@ -350,7 +350,7 @@ impl Drop for Unwinding<'_> {
         let Purpose { operation, subject, location, .. } = self.purpose;
         let said = format!(
             "a panic inside the operation of `{}({})` at {} ends the job: other PEs are in the same collective",
-            operation.name(),
+            operation.name,
             subject(),
             at(location.unwrap_or(const { Location::caller() }))
         );

@@ -21,9 +21,7 @@
 
 use core::mem::offset_of;
 use core::panic::Location;
-use core::pin::Pin;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use core::task::{Context, Poll};
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator};
@@ -88,7 +86,7 @@ impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
         let operation = operation.into();
         let purpose = self.purpose(operation, &words[..compared], subject);
         let meeting = Meeting { team: team.index, members: team.neighbours(), count: team.started() + 1 };
-        let call = Call { bytes, ..Call::new(operation.family(), location).meets(meeting) };
+        let call = Call { bytes, ..Call::new(operation.family, location).meets(meeting) };
         endpoint.tell(call, || {
             let collective = team.enter(endpoint, Some(location));
             let ((place, _), meetings) = (place_of(team.started() + 1), collective.next_meeting() - 1);
@@ -127,9 +125,6 @@ type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 /// Dropping the handle waits, as [`wait`](Self::wait) does, and writes results in place, except while a panic unwinds. Forgetting
 /// it loses the result: the collective goes on.
 ///
-/// The handle is also a future of the result. An early poll makes progress and wakes its task at once, as with
-/// [`Pending`](crate::Pending).
-///
 /// ```no_run
 /// use shmem::prelude::*;
 ///
@@ -141,7 +136,7 @@ type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 ///     println!("{inner} {}", norm[0]);
 /// }
 /// ```
-#[must_use = "the result comes by `wait` or `.await`; dropping it waits as well"]
+#[must_use = "the result comes by `wait`; dropping it waits as well"]
 pub struct Started<'t, R> {
     endpoint: &'t Endpoint,
     request: Arc<StartedRequest>,
@@ -155,20 +150,14 @@ pub struct Started<'t, R> {
 impl<R> Started<'_, R> {
     /// Waits until the collective is complete on this PE. Returns the result.
     ///
-    /// # Panics
-    ///
-    /// If a poll returned the result.
-    ///
     /// Source: MPI 4.1, `MPI_Wait`.
     #[doc(alias = "MPI_Wait")]
     #[track_caller]
     pub fn wait(mut self) -> R {
         self.location = Location::caller();
         self.land();
-        match self.take() {
-            Some(result) => result,
-            None => given(),
-        }
+        let finish = self.finish.take().unwrap_or_else(|| unreachable!("a result is taken once"));
+        finish(self.request.result())
     }
 
     /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Makes progress on all started
@@ -189,51 +178,19 @@ impl<R> Started<'_, R> {
     }
 
     fn land(&self) {
-        if self.finish.is_none() {
-            return;
-        }
         let Self { endpoint, request, meeting, location, .. } = self;
         let land = || wait_until(endpoint, || request.is_complete(), || request.activity());
         endpoint.tell(Call::new(Family::Started, location).meets(*meeting), land);
-    }
-
-    fn take(&mut self) -> Option<R> {
-        let finish = self.finish.take()?;
-        Some(finish(self.request.result()))
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn given() -> ! {
-    panic!("the collective is complete, and a poll has given its result already: it is given once")
-}
-
-/// # Panics
-///
-/// A poll, if an earlier one has returned the result.
-impl<R> Future for Started<'_, R> {
-    type Output = R;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
-        if !self.is_complete() {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        match self.take() {
-            Some(result) => Poll::Ready(result),
-            None => given(),
-        }
     }
 }
 
 impl<R> Drop for Started<'_, R> {
     fn drop(&mut self) {
-        if self.finish.is_some() && !std::thread::panicking() {
+        if let Some(finish) = self.finish.take()
+            && !std::thread::panicking()
+        {
             self.land();
-            self.take();
+            finish(self.request.result());
         }
     }
 }

@@ -43,8 +43,6 @@ of_the_world! {
     alltoalls as alltoalls [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, source_stride: usize, into: D, stride: usize, items: usize) -> ();
     /// Sends a part of `source`, of any length, to each PE.
     alltoallv as alltoallv [T: PlainData, S: Source<T> + ?Sized](source: &S, counts: &[usize], into: &mut Vec<T>) -> Vec<usize>;
-    /// Sends each PE its part of `root`'s data.
-    scatter_from as scatter_from [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, root: Pe) -> R;
     /// Combines the data of all PEs by an operation of the program, and sends each PE its part.
     reduce_scatter as reduce_scatter [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines all PEs' data by an operation of the program.

@@ -26,8 +26,9 @@ pub(crate) const END: &str = "the end of the program";
 
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
-    name: &'static str,
-    family: Family,
+    pub(crate) name: &'static str,
+    /// The row of the table of operations.
+    pub(crate) family: Family,
 }
 
 impl Operation {
@@ -40,15 +41,6 @@ impl Operation {
     pub(crate) const fn named(family: Family, name: &'static str) -> Self {
         assert!(name.len() <= NAME, "a name is stated as a whole");
         Self { name, family }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        self.name
-    }
-
-    /// The row of the table of operations.
-    pub(crate) fn family(self) -> Family {
-        self.family
     }
 }
 

@@ -343,7 +343,7 @@ impl Collective<'_> {
         if let (None, Some(location), Some(observer)) =
             (self.observed.get(), purpose.location, self.endpoint.observer())
         {
-            let observed = Observed { family: purpose.operation.family(), location, count, begun: 0 };
+            let observed = Observed { family: purpose.operation.family, location, count, begun: 0 };
             let begun = observer.begin(&self.call(&observed));
             self.observed.set(Some(Observed { begun, ..observed }));
         }
@@ -442,5 +442,26 @@ impl Drop for Team {
 impl std::fmt::Debug for Team {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Team #{} ({}, rank {})", self.index, counted(self.size(), "PE"), self.rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_with_cores_of_their_own_poll_lines_up_to_eight() {
+        use BarrierChoice::{Auto, Counter, Lines};
+        for (wanted, members, nodes, has_cores, chosen) in [
+            (Auto, 8, 1, true, Meeting::Lines),
+            (Auto, 9, 1, true, Meeting::Counter),
+            (Auto, 8, 1, false, Meeting::Counter),
+            (Auto, 8, 2, true, Meeting::Counter),
+            (Lines, 9, 1, false, Meeting::Lines),
+            (Lines, 2, 2, true, Meeting::Counter),
+            (Counter, 2, 1, true, Meeting::Counter),
+        ] {
+            assert_eq!(Meeting::choose(wanted, members, nodes, has_cores), chosen, "{members} on {nodes}");
+        }
     }
 }

@@ -137,7 +137,6 @@ macro_rules! every_operation {
             world.alltoall(&row, &mut into);
             world.alltoalls(&row, 1, &mut into, 1, 1);
             world.alltoallv(&row, &vec![1; pes], &mut into);
-            world.scatter_from(&row, 0_u64, first);
             world.reduce(1_u64, keep);
             world.reduce_scatter(&row, 0_u64, keep);
             world.start_broadcast(1_u64, first).wait();

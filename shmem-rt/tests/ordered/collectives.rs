@@ -175,5 +175,10 @@ fn split(world: &World, dice: &mut Dice) -> Made {
     };
     let members = mine.as_ref().map(|team| team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>());
     assert_eq!(members.as_ref(), groups.iter().find(|group: &&Vec<usize>| group.contains(&me)));
+    if let (Some(mine), Some(members)) = (&mine, &members) {
+        let ranks = |pe| (world.team().translate(pe, mine), members.iter().position(|other| *other == pe));
+        assert!((0..pes).map(ranks).all(|(translated, rank)| translated == rank));
+        assert_eq!(mine.translate(members.len(), world.team()), None);
+    }
     Made { groups, mine }
 }

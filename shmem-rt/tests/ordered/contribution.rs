@@ -30,8 +30,8 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
         (me as u64 + 1, [me as i32, 2 * me as i32])
     );
     let most: f64 = world.reduce(me as f64, f64::max);
-    let part: u64 = world.scatter_from(&[7, 8, 9][..], 0, first);
-    assert_eq!((most, part), (2.0, 7 + me as u64));
+    let part: u64 = world.reduce_scatter(&[7, 8, 9][..], 0, |a, b| a + b);
+    assert_eq!((most, part), (2.0, 21 + 3 * me as u64));
     // Statics, and parts of them.
     TOTAL.here(world).store(me as f64 + 0.5);
     world.sum(&TOTAL);
@@ -135,7 +135,6 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
     assert_eq!((came, into.len()), (vec![many + me; 3], 3 * (many + me)));
     let keep = |a: [u64; 0], _: [u64; 0]| a;
     assert_eq!(world.reduce(some(many), keep).len(), many);
-    assert_eq!(world.scatter_from(&some(3 * many), some(many), first).len(), many);
     assert_eq!(world.reduce_scatter(&some(3 * many), some(many), keep).len(), many);
     let mut all = some(3 * many);
     world.fcollect(&some(many), &mut all);
@@ -166,8 +165,6 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
     if let Some(team) = world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap() {
         refused! {
             team.collect_to(world, &1_u8, last) => "the root of `collect_to`, PE 2";
-            { let _: i32 = team.scatter_from(world, &[1, 2][..], 0, last); }
-                => "the root of `scatter_from`, PE 2";
             team.broadcast(world, &mut 1, last) => "the root of `broadcast`, PE 2, is not a member of the team";
         }
     }

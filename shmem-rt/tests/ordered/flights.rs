@@ -5,8 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use shmem::prelude::*;
 
 use crate::collectives::play;
-use crate::futures::block_on;
-use crate::panics::said;
 use crate::together::{BITS, EVENTS, EXACT, MOST, MOVES, TOTALS, What};
 
 /// Collectives that can be started, and `sync`.
@@ -171,24 +169,6 @@ fn a_fifth_waits_for_the_first(world: &mut World) {
     for (k, one) in many.into_iter().enumerate().rev() {
         assert_eq!(one.wait(), [3 * k as u64; 100]);
     }
-}
-
-#[shmem::test(pes = 3)]
-fn results_are_awaited_by_the_least_of_executors(world: &mut World) {
-    let me = world.my_pe() as u64;
-    for round in 0..50 {
-        let both = async {
-            let (sum, most) = (world.start_sum(vec![round + me; 100]), world.start_max(me));
-            world.start_barrier().await;
-            (sum.await, most.await)
-        };
-        let ((sum, most), _) = block_on(both);
-        assert_eq!((sum, most), (vec![3 * round + 3; 100], 2));
-    }
-    let mut sum = world.start_sum(1);
-    assert_eq!(block_on(&mut sum).0, 3);
-    assert!(sum.is_complete());
-    assert!(said(|| sum.wait()).contains("it is given once"));
 }
 
 /// Puts before the start of a barrier are visible when it is complete.

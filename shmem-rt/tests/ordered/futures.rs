@@ -24,7 +24,7 @@ impl Wake for Bell {
 }
 
 /// A minimal executor, which polls only when it is woken. Returns the output, and the number of polls.
-pub(crate) fn block_on<F: Future>(future: F) -> (F::Output, usize) {
+fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let bell = Arc::new(Bell(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&bell));
     let (mut future, mut polls) = (pin!(future), 0);

@@ -131,18 +131,6 @@ macro_rules! for_all {
     }};
 }
 
-/// Makes a reduction that gives each member a part, and compares the result.
-macro_rules! for_each {
-    ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
-        let part = $maker.call.len / $maker.members.len();
-        let (all, mine) = ($maker.all_parts::<T>(), $maker.has::<T>(!$maker.me(), part));
-        let found = change!($maker, mine, |x| {
-            read!($maker, 0, all, |all| $maker.team.$name($maker.world, all, x $(, $op)?))
-        });
-        $maker.compare(&found, &folded($maker.parts(part), $of));
-    }};
-}
-
 /// Methods for blocking and started reductions. Other calls go on to `$other`.
 macro_rules! reductions {
     ($combine:ident, $start:ident of $number:ident, or $other:ident:
@@ -224,7 +212,12 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         let root = pe.number();
         match call.what {
             What::Reduce => for_all!(self, reduce(T::mixed), T::mixed, size),
-            What::ReduceScatter => for_each!(self, reduce_scatter(T::mixed), T::mixed),
+            What::ReduceScatter => {
+                let found = change!(self, self.has::<T>(!me, part), |x| {
+                    read!(self, 0, self.all_parts::<T>(), |all| team.reduce_scatter(world, all, x, T::mixed))
+                });
+                self.compare(&found, &folded(self.parts(part), T::mixed));
+            }
             What::Broadcast => {
                 let found = change!(self, self.mine::<T>(), |x| team.broadcast(world, x, pe));
                 self.compare(&found, &self.has(root, len));
@@ -261,15 +254,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                     read!(self, self.mine::<T>(), |x| team.fcollect(world, x, into));
                 });
                 self.compare(&found, &self.all(len).concat());
-            }
-            What::ScatterFrom => {
-                let source = self.has::<T>(root, part * size);
-                // The sources of other members are ignored.
-                let all = source[..if is_root { part * size } else { part / 2 }].to_vec();
-                let found = change!(self, self.has::<T>(!me, part), |x| {
-                    read!(self, 0, all, |all| team.scatter_from(world, all, x, pe))
-                });
-                self.compare(&found, &source[rank * part..][..part]);
             }
             What::Alltoall => {
                 // Some calls are in place.

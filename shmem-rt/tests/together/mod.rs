@@ -39,7 +39,7 @@ collectives! {
     EVENTS of ANY: Barrier Sync;
     /// Collectives that move data, with a choice of algorithms.
     MOVES of ANY: Broadcast Fcollect Alltoall;
-    LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo ScatterFrom;
+    LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo;
     /// Reductions whose result depends on the order. They can be started, those below cannot.
     TOTALS of NUMBERS: Sum Prod;
     PARTIALS of NUMBERS: SumInscan SumExscan;
