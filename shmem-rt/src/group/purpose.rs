@@ -14,8 +14,8 @@ use crate::caller::finds;
 /// Bytes of the longest name.
 const NAME: usize = 24;
 
-/// Number of words before the arguments of a statement: barrier number, number of the collective's first barrier, argument count,
-/// and name.
+/// Number of words before the arguments of a statement: number of the barrier, number of the collective's first barrier, number of
+/// arguments, and name.
 const HEAD: usize = 3 + NAME / 8;
 
 /// Arguments per statement.
@@ -32,12 +32,12 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// The single operation of a row of the operation table, named as the row.
+    /// Returns the only operation of a row of the operation table, named as the row.
     pub(crate) const fn of(family: Family) -> Self {
         Self::named(family, family.name())
     }
 
-    /// One of several operations of a row.
+    /// Returns one of several operations of a row.
     pub(crate) const fn named(family: Family, name: &'static str) -> Self {
         assert!(name.len() <= NAME, "a name is stated as a whole");
         Self { name, family }
@@ -50,10 +50,10 @@ impl From<Family> for Operation {
     }
 }
 
-/// The purpose with which a PE enters a collective: all members must agree on it.
+/// What a PE enters a collective for: equal on all members, or the job ends.
 pub(crate) struct Purpose<'a> {
     pub operation: Operation,
-    /// Whether the collective opens a phase. Phases hand out references: no other purpose may look equal.
+    /// Whether the collective opens a phase. Phases lend references, so no other purpose may look equal.
     pub opens: bool,
     /// Arguments that must agree: sizes, offsets, ranks, [texts](words_of).
     pub arguments: &'a [u64],
@@ -64,7 +64,7 @@ pub(crate) struct Purpose<'a> {
 }
 
 impl<'a> Purpose<'a> {
-    /// The purpose of a call of the program that makes, frees or keeps symmetric memory.
+    /// Returns the purpose of a call of the program that makes, frees or keeps symmetric memory.
     #[track_caller]
     pub(crate) fn of_memory(
         name: &'static str,
@@ -74,7 +74,7 @@ impl<'a> Purpose<'a> {
         Self::of_call(Family::Memory, name, arguments, subject)
     }
 
-    /// The purpose of a call of the program, one of several operations of a row.
+    /// Returns the purpose of a call of the program, one of several operations of a row.
     #[track_caller]
     pub(crate) fn of_call(
         family: Family,
@@ -88,7 +88,7 @@ impl<'a> Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// A 32-bit hash above 16 bits for `opens`; see [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    /// Returns a hash of 32 bits above 16 bits for `opens`, for [`NodeBarrier`](shmem_core::sync::NodeBarrier).
     #[inline]
     pub(crate) fn fingerprint(&self) -> u64 {
         let name = self.operation.name.as_bytes().chunks(8).map(word_of);
@@ -100,8 +100,8 @@ impl Purpose<'_> {
         self.arguments.len().div_ceil(STATED).max(1)
     }
 
-    /// The words of statement `part`, at barrier `meeting` of a collective whose first barrier was `began`. No word is a hash, so
-    /// statements are equal if and only if these values are.
+    /// Returns the words of statement `part`, at barrier `meeting` of a collective whose first barrier was `began`. No word is a hash, so
+    /// statements are equal if and only if purpose, part and both barriers are.
     pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
         let mut words = [0; STATEMENT_WORDS];
         (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
@@ -112,7 +112,7 @@ impl Purpose<'_> {
         words
     }
 
-    /// The activity of a member at a barrier, for messages.
+    /// Returns the activity of a member at a barrier, for messages.
     pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
         let (file, line) = match (self.location, place(team, count)) {
             (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
@@ -136,20 +136,19 @@ thread_local! {
     static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// The source line of a call that is not in Rust; `None` if calls are in Rust. Searching debug information is slow, so only the
-/// second lookup for a barrier searches.
+/// Returns the source line of a call that is not in Rust; `None` if calls are in Rust. Searching debug information is slow, so only the
+/// second lookup for the same barrier searches.
 fn place(team: usize, count: u64) -> Option<Option<(&'static str, u32)>> {
     let finds = finds()?;
     let is_known = ASKED.replace((team, count)) == (team, count);
     Some(is_known.then(finds).flatten())
 }
 
-/// A text as arguments: its length, then its bytes.
+/// Returns a text as arguments: its length, then its bytes.
 pub(crate) fn words_of(text: &str) -> impl Iterator<Item = u64> + '_ {
     core::iter::once(text.len() as u64).chain(text.as_bytes().chunks(8).map(word_of))
 }
 
-/// Up to eight bytes as a word.
 #[inline]
 fn word_of(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];

@@ -1,7 +1,7 @@
 //! Teams: sets of PEs that act together. The world is team 0, the PEs of a node are team 1.
 //!
 //! Collectives have two levels, so a team knows its members by node. Members of a node synchronise in shared memory; the last one
-//! to arrive acts for the node. A team's index is the same on all members. It selects the team's words and buffers in each member's
+//! to arrive acts for the node. A team's index, the same on all members, selects the team's words and buffers in each member's
 //! system area ([`indexes`](crate::state::indexes)).
 
 use std::borrow::Cow;
@@ -34,18 +34,18 @@ use crate::state::uses::{ContextClaim, TeamConfig, Uses};
 /// The barrier that members of a team use on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
-    /// Each polls every other's line.
+    /// Each member polls the line of every other one.
     Lines,
-    /// Each adds to a counter on the node's first member.
+    /// Each member adds to a counter on the node's first member.
     Counter,
 }
 
-/// Most members that use lines. Each polls all others, so the work grows with the square.
+/// Upper limit on members that use lines: the work grows with the square of their number.
 const MOST_IN_LINES: usize = 8;
 
 impl Meeting {
-    /// Chooses for `members` on `nodes` nodes; `has_cores`: each has a core. A counter wakes a sleeping member once, lines once per
-    /// other member.
+    /// Chooses for `members` on `nodes` nodes; `has_cores`: each has a core. A counter wakes a sleeping member once, lines wake it once for
+    /// each other member.
     pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
         assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
         let possible = nodes == 1;
@@ -73,19 +73,19 @@ pub struct Team {
     /// The node's members.
     neighbours: Vec<Pe>,
     pub(crate) meeting: Meeting,
-    /// Barriers so far.
+    /// Number of barriers so far.
     count: AtomicU64,
-    /// Non-blocking collectives started so far.
+    /// Number of started collectives so far.
     started: AtomicU64,
     layout: OnceLock<Layout>,
     pub(crate) uses: Arc<Uses>,
 }
 
-/// The offset of the world's window from the start of a slot.
+/// Offset of the world's window from the start of a slot.
 const WINDOW: usize = offset_of!(SystemArea, window);
 
 impl Team {
-    /// The team of all PEs, and that of the calling PE's node.
+    /// Makes the team of all PEs, and that of the calling PE's node.
     pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint) -> (Self, Self) {
         let all = &job.site.everyone;
         let here = all.node_of(endpoint.me().number());
@@ -100,7 +100,7 @@ impl Team {
         (world, team(NODE, Arc::new(near)))
     }
 
-    /// The team of the members in `uses`, one of which is the calling PE.
+    /// Makes the handle of a team, with the members in `uses`, one of which is the calling PE.
     pub(crate) fn new(job: Arc<Job>, endpoint: &Endpoint, index: usize, uses: Arc<Uses>) -> Self {
         let members = Arc::clone(&uses.members);
         let rank = members.rank_of(endpoint.me().number());
@@ -202,7 +202,7 @@ impl Team {
         self.members.node_of(rank)
     }
 
-    /// The first member of a node, in the order of ranks.
+    /// Returns the first member of a node, in the order of ranks.
     pub(crate) fn leader(&self, node: usize) -> Pe {
         self.members.member(self.members.first_of(node))
     }
@@ -215,7 +215,7 @@ impl Team {
         self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
-    /// Whether members have windows; None if they have not tried to get any.
+    /// Whether members have windows; None if they have not tried to take any.
     pub(crate) fn has_windows(&self) -> Option<bool> {
         self.uses.window().map(Option::is_some)
     }
@@ -228,12 +228,11 @@ impl Team {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// The words of this team on its node: those of the node's first member.
+    /// Returns the words of this team on the node's first member.
     pub(crate) fn area<'e>(&self, endpoint: &'e Endpoint) -> &'e TeamArea {
         &self.system_at(endpoint, self.neighbours[0]).teams[self.index]
     }
 
-    /// The system area of a member on this node.
     pub(crate) fn system_at<'e>(&self, endpoint: &'e Endpoint, member: Pe) -> &'e SystemArea {
         // SAFETY: only barrier protocols use the area.
         let system = unsafe { endpoint.system_of(member) };
@@ -278,7 +277,7 @@ impl Ranked for Team {
     }
 }
 
-/// The offset of an address in the calling PE's slot. Panics if the address is not symmetric.
+/// Returns the offset of an address in the calling PE's slot. Panics if the address is not symmetric.
 #[track_caller]
 pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: SymAddr) -> usize {
     endpoint.require_open(Location::caller());
@@ -313,18 +312,18 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
     );
 }
 
-/// How many times faster a core copies bytes on its node than bytes arrive from another node.
+/// Ratio of the time in which a byte arrives from another node to the time in which a core copies it on its node.
 const NEAR: usize = 4;
 
 /// A collective in progress, in one thread.
 pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
     pub(crate) endpoint: &'c Endpoint,
-    /// The first barrier's number.
+    /// Number of the first barrier.
     pub(crate) began: u64,
     /// Bytes that this PE contributes.
     bytes: usize,
-    /// The notification of the observer, if there is one.
+    /// The notification of the observer, once there is one.
     observed: Cell<Option<Observed>>,
 }
 
@@ -358,15 +357,14 @@ impl Collective<'_> {
         }
     }
 
-    /// Sets the number of bytes that this PE contributes.
     #[inline]
     pub(crate) fn moving(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// As [`Waiting::until`](shmem_core::endpoint::Waiting::until). A PE polls longer if the collective has more bytes, which others
-    /// copy meanwhile: a sleeping PE would be woken too late.
+    /// As [`Waiting::until`](shmem_core::endpoint::Waiting::until). The more bytes the collective has, which others copy meanwhile, the
+    /// longer a PE polls before it sleeps: a sleeping PE would be woken too late.
     #[inline]
     pub(crate) fn wait_until(
         &self,
@@ -385,7 +383,7 @@ impl Collective<'_> {
         number
     }
 
-    /// The activity of this PE at a barrier, for messages.
+    /// Returns the activity of this PE at a barrier, for messages.
     pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let mut activity = purpose.activity(self.team.index, count);
         // The team of all PEs needs no name. A long subject cuts off what is behind it.
@@ -402,7 +400,7 @@ impl Collective<'_> {
         activity
     }
 
-    /// `activity` with the source line of a call from another language: the second lookup finds the line.
+    /// As [`activity`](Self::activity), with the source line of a call from another language, which the second lookup finds.
     pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let _ = self.activity(purpose, count);
         self.activity(purpose, count)

@@ -43,13 +43,13 @@ impl Layout {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
-    /// Counts members on the `count` nodes up to `node`.
+    /// Returns the number of members on `count` nodes, the last of which is `node`.
     pub(crate) fn members_back(&self, node: usize, count: usize) -> usize {
         let [first, second] = self.ranks_back(node, count);
         first.len() + second.len()
     }
 
-    /// Counts lower ranks on the rank's own node, `node`.
+    /// Returns the number of lower ranks on the rank's own node, `node`.
     pub(crate) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
             Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
@@ -62,7 +62,7 @@ impl Layout {
         self.order.is_none()
     }
 
-    /// The ranks of a node, from the lowest on.
+    /// Returns the ranks of a node, from the lowest on.
     pub(crate) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
         self.ranks(node).map(|place| match &self.order {
             Some(order) => order[place] as usize,
@@ -70,8 +70,8 @@ impl Layout {
         })
     }
 
-    /// Returns the positions in node order of the ranks on the `count` nodes up to `node`. Two ascending runs; the first or both
-    /// may be empty.
+    /// Returns the positions in node order of the ranks on `count` nodes, the last of which is `node`: two ascending runs, of which the
+    /// first or both may be empty.
     pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
@@ -87,23 +87,23 @@ impl Layout {
         }
     }
 
-    /// The positions of a node's ranks in node order; equal to the ranks if these are in order.
+    /// Returns the positions of a node's ranks in node order, which are the ranks if these are in order.
     pub(crate) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
-    /// Bounds the values in a cover of `nodes` consecutive nodes, for ranks in order.
+    /// Returns an upper limit on the values in a cover of `nodes` consecutive nodes, for ranks in order.
     pub(crate) fn most_values(&self, nodes: usize) -> usize {
         most_vertices((nodes * self.most).div_ceil(self.unit))
     }
 }
 
-/// Bounds the values in a cover of `nodes` consecutive nodes of `each` ranks.
+/// Returns an upper limit on the values in a cover of `nodes` consecutive nodes of `each` ranks.
 pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
-/// Bounds the vertices in a cover of consecutive leaves, at any start.
+/// Returns an upper limit on the vertices in a cover of consecutive leaves, at any start.
 fn most_vertices(leaves: usize) -> usize {
     match leaves {
         0..=3 => leaves,

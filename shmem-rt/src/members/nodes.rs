@@ -13,11 +13,10 @@ pub(super) struct Nodes {
 /// Rule that gives a member's node.
 #[derive(Debug)]
 enum Spread {
-    /// Each node has consecutive ranks.
     Blocks,
     /// Rank `r` is on node `r % nodes`.
     Cyclic,
-    /// Nodes by key: a place, or a rank.
+    /// The node by key: a place, or a rank.
     Mixed(Box<[u32]>),
 }
 
@@ -25,7 +24,7 @@ enum Spread {
 const NOBODY: u32 = u32::MAX;
 
 impl Nodes {
-    /// `places` has the place of each member, below `count`. Members with equal places share memory. The key is the place.
+    /// Finds the nodes of members by the place of each, below `count`: members with equal places share memory. The key is the place.
     pub(super) fn of_places(places: impl Iterator<Item = usize> + Clone, count: usize) -> Self {
         let mut of = vec![NOBODY; count];
         let (mut firsts, mut is_blocks) = (Vec::new(), true);
@@ -47,7 +46,7 @@ impl Nodes {
         Self { firsts: firsts.into(), spread }
     }
 
-    /// `hosts` has each member's host, any number. The key is the rank.
+    /// Finds the nodes of members by the host of each, any number. The key is the rank.
     pub(super) fn of_hosts(hosts: &[u32]) -> Self {
         let mut seen = HashMap::new();
         let mut places = Vec::with_capacity(hosts.len());

@@ -7,17 +7,16 @@ use std::ops::Range;
 pub(super) enum Ranks {
     /// `start`, `start + stride`, and so on.
     Strided { start: u32, stride: i64, size: u32 },
-    /// Numbers without a stride; and the ranks, sorted by number.
+    /// Numbers by rank, without a stride, and the ranks in the order of their numbers.
     Listed { numbers: Box<[u32]>, ascending: Box<[u32]> },
 }
 
 impl Ranks {
-    /// `size` PEs, whose ranks are their numbers.
     pub(super) fn all(size: usize) -> Self {
         Self::Strided { start: 0, stride: 1, size: size as u32 }
     }
 
-    /// The PEs with these numbers, at least one and all different, in the order of their ranks.
+    /// Describes PEs by their numbers, at least one and all different, in the order of ranks.
     pub(super) fn of(numbers: Vec<u32>) -> Self {
         let step = |pair: &[u32]| i64::from(pair[1]) - i64::from(pair[0]);
         let stride = numbers.get(..2).map_or(1, step);
@@ -46,7 +45,7 @@ impl Ranks {
         }
     }
 
-    /// The range of the numbers, if consecutive.
+    /// Returns the range of the numbers, if they are consecutive.
     pub(super) fn range(&self) -> Option<Range<usize>> {
         match self {
             Self::Strided { start, stride, size } if *stride == 1 || *size == 1 => {

@@ -17,7 +17,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// `pes` are all PEs by number; PEs with equal `hosts` share memory.
+    /// Makes the directory of all PEs by number; PEs with equal `hosts` share memory.
     pub(crate) fn new(pes: PeList, hosts: &[u32]) -> Self {
         Self { pes, nodes: Nodes::of_hosts(hosts) }
     }
@@ -47,13 +47,13 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// All PEs, with their numbers as ranks.
+    /// Returns all PEs, with their numbers as ranks.
     pub(crate) fn all(directory: Arc<Directory>) -> Self {
         let ranks = Ranks::all(directory.pes().len());
         Self::new(directory, ranks)
     }
 
-    /// The members of a team with these ranks, at least one and all different, in the order of their new ranks.
+    /// Returns the members of a team with these ranks, at least one and all different, in the order of their new ranks.
     pub(crate) fn of(team: &Self, ranks: impl IntoIterator<Item = usize>) -> Self {
         let numbers = ranks.into_iter().map(|rank| team.member(rank).number() as u32).collect();
         Self::new(Arc::clone(&team.directory), Ranks::of(numbers))
@@ -94,7 +94,7 @@ impl Members {
         self.ranks.find(number)
     }
 
-    /// All members by rank; borrowed from the job's list if their numbers are consecutive.
+    /// Returns all members by rank, borrowed from the job's list if their numbers are consecutive.
     pub(crate) fn list(&self) -> Cow<'_, [Pe]> {
         match self.ranks.range().and_then(|range| self.directory.pes().get(range)) {
             Some(pes) => Cow::Borrowed(pes),

@@ -1,7 +1,7 @@
 //! Allocation by the members of a team.
 //!
-//! All PEs allocate from the heaps of partitions in lockstep, so a team cannot use them. Instead every PE has a range of memory for teams,
-//! and keeps a list of what is [free](crate::state::room) there. Members agree on a common offset in rounds of proposals.
+//! All PEs allocate from the heaps of partitions in lockstep, so a team cannot use these heaps. Instead every PE has a range of memory for
+//! teams, and a list of [free](crate::state::room) parts of that range. Members agree on a common offset in rounds of proposals.
 
 use std::panic::Location;
 

@@ -25,7 +25,6 @@ pub struct TeamBox<T: ?Sized> {
 }
 
 impl<T: Contents + ?Sized> TeamBox<T> {
-    /// `object` is an allocation of the team with these `uses`, by its member `me`.
     pub(super) fn new(object: SymBox<T>, uses: Arc<Uses>, me: Pe) -> Self {
         Self { object, uses, me }
     }
@@ -62,7 +61,6 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         );
     }
 
-    /// The object inside, for the PE of an endpoint.
     #[inline]
     #[track_caller]
     fn of_the_caller(&self, endpoint: &Endpoint) -> &SymBox<T> {

@@ -26,7 +26,7 @@ use crate::members::Members;
 use crate::state::indexes::Set;
 use crate::state::uses::{TeamConfig, Uses};
 
-/// The ranks of the members of each new team, in order; disjoint.
+/// The ranks of the members of each new team, in order. No rank is in two teams.
 type Groups = Vec<Vec<usize>>;
 
 impl Team {
@@ -230,7 +230,7 @@ impl Agreed<'_> {
         }
     }
 
-    /// The first index that is free on all members of a new team.
+    /// Returns the first index that is free on all members of a new team.
     fn common(&self, group: &[usize], free: &[Set]) -> Result<usize, TeamError> {
         let set = group.iter().fold(!0, |set, rank| set & free[*rank]);
         if set != 0 {
@@ -246,7 +246,7 @@ impl Agreed<'_> {
     }
 }
 
-/// The ranks of a strided team among `parent` ranks.
+/// Returns the ranks of a strided team among `parent` ranks.
 fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Vec<usize>, TeamError> {
     if size == 0 {
         return Err(empty("a team of size 0"));

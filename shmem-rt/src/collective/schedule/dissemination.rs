@@ -12,9 +12,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct Round {
     pub(in crate::collective) number: usize,
-    /// The distance from sender to receiver, which is also the number of nodes whose data are sent.
+    /// Distance from sender to receiver, and number of nodes whose data are sent.
     pub(in crate::collective) distance: usize,
-    /// Whether the sender's own data are sent; the other data are of nodes before it.
+    /// Whether the sender's own data are among these.
     pub(in crate::collective) with_own: bool,
 }
 
@@ -29,7 +29,7 @@ impl Round {
         })
     }
 
-    /// The number of nodes whose data a node has before this round, without its own.
+    /// Returns the number of other nodes whose data a node has before this round.
     pub(in crate::collective) fn known(self) -> usize {
         self.distance - usize::from(self.with_own)
     }

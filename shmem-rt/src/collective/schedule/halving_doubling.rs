@@ -1,8 +1,8 @@
 //! Recursive halving and doubling: a reduce-scatter, level by level, and an allgather the same way back, in groups of any size.
 //!
 //! At first each rank is a group. At each level neighbouring groups merge into one ([`Radices`]). The ranks of the merged groups that hold
-//! the same slice of a block cut it into pieces, exchange them, and combine what they receive. So a rank holds less of a larger group at
-//! each level, and in the end its part of the result. On the way back ranks exchange the pieces until all have the block.
+//! the same slice of a block cut that slice into pieces, exchange the pieces, and combine what arrives. So a rank holds a smaller slice of a
+//! larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces until all have the block.
 //!
 //! The last group of a level may have fewer members, which hold more slices each ([`Seat`]). A slice that cannot be dealt evenly stays
 //! whole and goes to one member.
@@ -10,7 +10,8 @@
 //! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks follow the order of slices, then of a
 //! member's pieces, then of the distance from sender to receiver.
 //!
-//! A rank overwrites what it has sent only with the result for that place. The result is made of what was sent, so that has been delivered.
+//! A rank overwrites data that it has sent only with the result for their place. The result is made of these data, so they have been
+//! delivered.
 //!
 //! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four, and any number of ranks, are our
 //! additions.
@@ -19,13 +20,13 @@ use core::ops::Range;
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
-/// Turns from one step of a block to the next. While a step waits for chunks, other blocks are sent.
+/// Number of turns from one step of a block to the next: while a step waits for chunks, other blocks are sent.
 const LAG: usize = 2;
 
-/// Most levels: as many as halve 2^24 ranks.
+/// Upper limit on levels: as many as halve 2^24 ranks.
 const MOST_LEVELS: usize = 24;
 
-/// Most slices of a block below the last level: shorter ones would cost as many messages for less data.
+/// Upper limit on slices of a block below the last level: shorter slices would take as many messages for less data.
 const MOST_SLICES: usize = 64;
 
 pub(in crate::collective) struct HalvingDoubling {
@@ -42,9 +43,9 @@ struct Passage {
     block: usize,
     step: usize,
     slice: usize,
-    /// Index of the piece at its owner.
+    /// Index of the piece among the pieces of its owner.
     turn: usize,
-    /// From sender to receiver, in members of the group.
+    /// Distance from sender to receiver, in members of the group.
     distance: usize,
 }
 
@@ -62,7 +63,7 @@ impl HalvingDoubling {
         Self { radices, seat: Seat::new(radices, rank), blocks, grain, slots }
     }
 
-    /// The steps of a block, as bits, in which this rank sends to an `is_far` rank.
+    /// Returns the steps of a block, as bits, in which this rank sends to an `is_far` rank.
     pub(in crate::collective) fn steps_to(&self, is_far: impl Fn(usize) -> bool) -> u64 {
         let first = self.walk().filter(|(passage, _)| passage.block == 0);
         let sends = first
@@ -83,7 +84,7 @@ impl HalvingDoubling {
         step != self.level(step)
     }
 
-    /// All chunks that this rank may send, or receive, in order.
+    /// Returns all chunks that this rank may send, or receive, in order.
     fn walk(&self) -> impl Iterator<Item = (Passage, Group)> {
         let (steps, blocks) = (self.steps(), self.blocks.count());
         (0..blocks + steps.saturating_sub(1) * LAG)
@@ -101,13 +102,13 @@ impl HalvingDoubling {
             })
     }
 
-    /// The order of the chunks of one slice: (turn, distance).
+    /// Returns (turn, distance) of the chunks of one slice, in order.
     fn inside(&self, level: usize, group: Group) -> impl Iterator<Item = (usize, usize)> + use<> {
         let pieces = self.radices.each[level].cut.div_ceil(group.members);
         (0..pieces).flat_map(move |turn| (1..group.members).map(move |distance| (turn, distance)))
     }
 
-    /// The receiver and the piece of a chunk that this rank sends, if it exists.
+    /// Returns the receiver and the piece of a chunk that this rank sends; None if there is no such chunk.
     fn sent(&self, passage: Passage, group: Group) -> Option<(Seat, usize)> {
         let level = self.level(passage.step);
         let to = (group.mine + passage.distance) % group.members;
@@ -116,7 +117,7 @@ impl HalvingDoubling {
         Some((self.holder(level, group, to, passage.slice), piece))
     }
 
-    /// The piece of a slice that a member of a group owns above a level, where the piece is a slice.
+    /// Returns the piece of a slice that a member of a group owns above a level, as the slice that the piece is there.
     fn piece(
         &self,
         level: usize,
@@ -137,7 +138,7 @@ impl HalvingDoubling {
         Seat::new(self.radices, self.radices.holder(level, first, slice))
     }
 
-    /// Chunks that arrive at a rank in a step of each block.
+    /// Returns the number of chunks that arrive at a rank in a step of each block.
     fn coming(&self, seat: &Seat, step: usize) -> usize {
         let level = self.level(step);
         let owned = seat.held[level + 1];
@@ -147,14 +148,14 @@ impl HalvingDoubling {
         }
     }
 
-    /// Chunks that arrive at a rank before a step of a block.
+    /// Returns the number of chunks that arrive at a rank before a step of a block.
     fn before(&self, seat: &Seat, block: usize, step: usize) -> usize {
         let turn = block + step * LAG;
         let begun = |other: usize| (turn + usize::from(other < step)).saturating_sub(other * LAG);
         (0..self.steps()).map(|other| begun(other).min(self.blocks.count()) * self.coming(seat, other)).sum()
     }
 
-    /// Chunks of the same step and block that arrive at a rank before this one.
+    /// Returns the number of chunks of the same step and block that arrive at a rank before this chunk.
     fn before_in_step(&self, seat: &Seat, passage: Passage, piece: usize) -> usize {
         let Passage { step, slice, turn, distance, .. } = passage;
         let level = self.level(step);
@@ -170,7 +171,7 @@ impl HalvingDoubling {
         seat.before(level, slice) * self.radices.each[level].cut - seat.before(level + 1, slice) + here
     }
 
-    /// Credit counters of the sender, for the chunks of a step.
+    /// Returns the number of the sender's credit counters for the chunks of a step.
     fn credits_of(&self, seat: &Seat, step: usize) -> usize {
         let level = self.level(step);
         let others = seat.group(level).members - 1;
@@ -182,7 +183,7 @@ impl HalvingDoubling {
         }
     }
 
-    /// The credit counter of the sender of a piece.
+    /// Returns the credit counter of the sender of a piece.
     fn credit(&self, seat: &Seat, Passage { step, slice, distance, .. }: Passage, piece: usize) -> usize {
         let level = self.level(step);
         let first: usize = (0..step).map(|before| self.credits_of(seat, before)).sum();
@@ -196,7 +197,7 @@ impl HalvingDoubling {
             }
     }
 
-    /// The place of a slice of a block below a level.
+    /// Returns the place of a slice of a block below a level.
     fn at(&self, block: usize, level: usize, slice: usize) -> Place {
         let part = (0..level).fold(self.blocks.range(block), |part, below| {
             let each = part.len().div_ceil(self.radices.each[below].cut).next_multiple_of(self.grain);
@@ -289,7 +290,7 @@ impl Radices {
     /// The largest radix: each other member of a group needs slots for two chunks.
     pub(in crate::collective) const MOST: usize = 8;
 
-    /// The radices of `ranks` ranks: fours, which take as many messages as twos in half the rounds, and a rest.
+    /// Returns the radices of `ranks` ranks: fours, which take about as many messages as twos in half the rounds, and a rest.
     pub(in crate::collective) fn of(ranks: usize) -> Self {
         assert!(ranks > 0, "of no ranks there is no value");
         let level = Level { radix: 1, cut: 1, decider: 0, distance: 1, weight: 1 };
@@ -321,7 +322,6 @@ impl Radices {
         radices
     }
 
-    /// The radices by level.
     pub(in crate::collective) fn each(&self) -> impl Iterator<Item = usize> {
         self.each[..self.levels].iter().map(|level| level.radix)
     }
@@ -357,12 +357,12 @@ impl Radices {
         }
     }
 
-    /// The digit of a slice at a level: which piece of the cut it is.
+    /// Returns the digit of a slice at a level: the number of the piece in the cut.
     fn digit(&self, slice: usize, level: usize) -> usize {
         slice / self.each[level].weight % self.each[level].cut
     }
 
-    /// The rank that holds a slice below a level, in the group that begins with rank `first` and is merged at the level.
+    /// Returns the rank that holds a slice below a level, in the group that begins with rank `first` and is merged at the level.
     fn holder(&self, level: usize, first: usize, slice: usize) -> usize {
         self.each[..level].iter().rev().fold(first, |first, below| {
             let present = (self.ranks - first).div_ceil(below.distance).min(below.radix);
@@ -410,7 +410,7 @@ impl Seat {
         Group { members: present.div_ceil(distance), mine: (self.rank - first) / distance, first }
     }
 
-    /// The slices held below a level, in order.
+    /// Returns the slices held below a level, in order.
     fn slices(&self, level: usize) -> impl Iterator<Item = usize> {
         (0..self.held[level]).map(move |index| {
             let (mut slice, mut left) = (0, index);
@@ -423,7 +423,7 @@ impl Seat {
         })
     }
 
-    /// The number of slices held below a level before `slice`.
+    /// Returns the number of slices held below a level before `slice`.
     fn before(&self, level: usize, slice: usize) -> usize {
         let (mut before, mut behind) = (0, self.held[level]);
         for digit in self.digits(level) {
@@ -441,12 +441,12 @@ impl Seat {
         before
     }
 
-    /// The levels below `level` that cut slices, and so have digits.
+    /// Returns the levels below `level` that cut slices, and so have digits.
     fn digits(&self, level: usize) -> impl DoubleEndedIterator<Item = usize> {
         (0..level).filter(|digit| self.radices.each[*digit].cut > 1)
     }
 
-    /// The values of a digit in the slices held below a level.
+    /// Returns the values of a digit in the slices held below a level.
     fn range(&self, digit: usize, level: usize) -> Range<usize> {
         let cut = self.radices.each[digit].cut;
         (digit..level).filter(|below| self.radices.each[*below].decider == digit).fold(
@@ -461,7 +461,7 @@ impl Seat {
     }
 }
 
-/// The values of a digit that a member of a group gets: all values are dealt to the members in order.
+/// Returns the values of a digit that a member of a group gets: all values are dealt to the members in order.
 fn given(cut: usize, members: usize, member: usize) -> Range<usize> {
     (member * cut).div_ceil(members)..((member + 1) * cut).div_ceil(members)
 }

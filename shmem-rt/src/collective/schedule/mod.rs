@@ -1,8 +1,8 @@
 //! Schedules: algorithms of collectives of long data, as generators of steps. They know no memory and no transport.
 //!
 //! A schedule belongs to one rank, and depends on the numbers of ranks and bytes alone. [`sends`](Schedule::sends) generates the
-//! chunks that the rank sends, in order, each with the chunks it needs first. [`receives`](Schedule::receives) generates the chunks
-//! that arrive. The [engine](super::engine) carries out both side by side.
+//! chunks that the rank sends, in order, each with the number of chunks that must have arrived before. [`receives`](Schedule::receives)
+//! generates the chunks that arrive. The [engine](super::engine) carries out both side by side.
 //!
 //! | schedule | for | |
 //! |---|---|---|
@@ -13,12 +13,12 @@
 //!
 //! [`Round`] is the dissemination of barriers, whose data are [payloads](super::barrier_payload).
 //!
-//! **Slots and credits.** Chunk `a` of a rank arrives in slot `a mod slots`. Its sender computes `a`, so messages carry no header. For each
-//! chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Every credit is waited for, so nothing
-//! is under way at the end.
+//! **Slots and credits.** Chunk `a` that arrives at a rank is written to slot `a mod slots`. The sender computes `a`, so messages carry no
+//! header. For each chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Every credit is waited
+//! for, so nothing is under way at the end.
 //!
 //! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has
-//! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks
+//! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot, because chunks
 //! that are held for a reduction follow each other, and are fewer than the slots less those whose credits are given together. So
 //! the chunk can be sent.
 //!
@@ -42,12 +42,13 @@ pub(in crate::collective) use ring_allgather::RingAllgather;
 pub(in crate::collective) use two_tree::TwoTree;
 
 pub(in crate::collective) trait Schedule {
-    /// The chunks that the rank sends, in order.
+    /// Returns the chunks that the rank sends, in order.
     fn sends(&self) -> impl Iterator<Item = SendStep>;
 
-    /// The chunks that arrive, in order.
+    /// Returns the chunks that arrive, in order.
     fn receives(&self) -> impl Iterator<Item = RecvStep>;
 
+    /// Returns the number of the rank's credit counters.
     fn credits(&self) -> usize;
 }
 
@@ -57,13 +58,13 @@ pub(in crate::collective) struct SendStep {
     /// Number among the chunks that arrive at the receiver.
     pub(in crate::collective) number: usize,
     pub(in crate::collective) from: Place,
-    /// Offset in the receiver's result of a chunk [copied](Then::Copy) unchanged.
+    /// Offset in the receiver's result; None for a chunk that is combined there.
     pub(in crate::collective) lands: Option<usize>,
-    /// The number of chunks that the sender must have received before, to make this one.
+    /// Number of chunks that must have arrived at the sender before.
     pub(in crate::collective) after: usize,
     /// The sender's credit counter.
     pub(in crate::collective) credit: usize,
-    /// The credits that the counter must have; 0 if a slot is free from the start.
+    /// Credits that the counter must have; 0 if a slot is free from the start.
     pub(in crate::collective) needs: u64,
 }
 
@@ -81,15 +82,15 @@ pub(in crate::collective) enum Then {
     Copy,
     /// The chunk stays in its slot until all operands are there.
     Hold,
-    /// The chunk is the last operand of a group of `members`. This rank is number `mine`, and its operand is at the destination.
-    /// The others have arrived in the order `mine - 1`, `mine - 2` .., modulo `members`. All are reduced there.
+    /// The chunk is the last operand of a group of `members`. This rank is member `mine`, and its operand is at the destination, to which the
+    /// result is written. Operands of the others arrive in the order of members `mine - 1`, `mine - 2` .., modulo `members`.
     Reduce {
         members: usize,
         mine: usize,
     },
 }
 
-/// Bytes of the calling PE.
+/// A range of the calling PE's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) struct Place {
     pub(in crate::collective) memory: Memory,
@@ -99,9 +100,9 @@ pub(in crate::collective) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) enum Memory {
-    /// The source, which does not change meanwhile.
+    /// The source, which does not change.
     Source,
-    /// The result; in reductions and broadcasts also the source.
+    /// The result; in reductions and broadcasts it is the source as well.
     Result,
 }
 
@@ -111,7 +112,7 @@ impl Place {
     }
 }
 
-/// Bytes cut into chunks of equal length, but for the last.
+/// Bytes that are cut into chunks of equal length; the last chunk may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct Chunks {
     bytes: usize,
@@ -119,7 +120,7 @@ pub(in crate::collective) struct Chunks {
 }
 
 impl Chunks {
-    /// Chunks of at most `most` bytes that end between items of `grain` bytes.
+    /// Cuts into chunks of at most `most` bytes that end between items of `grain` bytes.
     ///
     /// # Panics
     ///
@@ -140,29 +141,29 @@ impl Chunks {
     }
 }
 
-/// The shortest chunk of a window, which has the most slots then: a shorter one takes a provider about as long.
+/// Bytes of the shortest chunk, of which a window has most slots: a shorter one takes a provider about as long.
 const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
 
-/// The longest chunk of a window that is passed on, or combined with others.
+/// Bytes of the longest chunk of a window whose receiver passes the chunk on or combines it.
 const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
 
-/// The longest chunk of a window otherwise. Two fit, so one travels while the other is copied. More of them gain nothing where cores do the
-/// transfer, and each costs a signal and a credit.
+/// Bytes of the longest chunk of a window otherwise. Two fit a window, so one travels while the other is copied. More gain nothing where
+/// cores do the transfer, and each costs a signal and a credit.
 const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 
-/// The longest chunk that is written in place and passed on.
+/// Bytes of the longest chunk that is written to its place in an object and passed on.
 const MOST_PASSED_ON: usize = 256 << 10;
 
-/// The length of chunks, and how many may be under way to a member.
+/// Length of chunks, and number of chunks that may be under way to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Most bytes of a chunk; the size of a slot.
+    /// Upper limit on the bytes of a chunk; the size of a slot.
     pub(crate) most: usize,
     pub(crate) slots: usize,
 }
 
 impl Cut {
-    /// For `bytes` bytes on one path, in place or through windows, with receivers that may pass them on.
+    /// Cuts `bytes` bytes on one path through windows, or `past_windows` to objects, with receivers that may `pass_on` chunks.
     pub(crate) fn of(bytes: usize, past_windows: bool, pass_on: bool) -> Self {
         match (past_windows, pass_on) {
             (false, _) => Self::in_windows(bytes, pass_on),
@@ -172,7 +173,7 @@ impl Cut {
         }
     }
 
-    /// For `bytes` bytes on one path through windows, with receivers that may pass them on or combine them.
+    /// As [`of`](Self::of), through windows, with receivers that may pass on or combine chunks.
     pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
         // Short enough for several in flight.
         let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };

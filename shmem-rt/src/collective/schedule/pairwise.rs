@@ -16,7 +16,7 @@ pub(in crate::collective) struct Pairwise {
 }
 
 impl Pairwise {
-    /// Most ranks: a rank has a credit counter for each other one.
+    /// Upper limit on ranks, because a rank has a credit counter for each other one.
     pub(in crate::collective) const MOST_RANKS: usize = MOST_CREDITS + 1;
 
     /// For `rank`. The source has parts for all ranks, the result parts from all ranks.
@@ -24,7 +24,7 @@ impl Pairwise {
         Self { ranks, rank, chunks, slots }
     }
 
-    /// Distance and chunk of every send, and of every receive.
+    /// Returns (distance, chunk) of every send, and of every receive.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         (1..self.ranks).flat_map(|distance| (0..self.chunks.count()).map(move |chunk| (distance, chunk)))
     }

@@ -19,12 +19,12 @@ impl RingAllgather {
         Self { ranks, rank, chunks, slots }
     }
 
-    /// Turn and chunk of every send, and of every receive.
+    /// Returns (turn, chunk) of every send, and of every receive.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.ranks - 1).flat_map(|turn| (0..self.chunks.count()).map(move |chunk| (turn, chunk)))
     }
 
-    /// The place of a chunk of the block of the rank `before` ranks before this one.
+    /// Returns the place of a chunk in the block of the rank `before` ranks before this one.
     fn at(&self, before: usize, chunk: usize) -> Place {
         let block = (self.rank + self.ranks - before) % self.ranks;
         Place::of(Memory::Result, block * self.chunks.bytes, self.chunks.range(chunk))

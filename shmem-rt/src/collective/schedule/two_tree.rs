@@ -25,7 +25,7 @@ pub(in crate::collective) struct TwoTree {
 }
 
 impl TwoTree {
-    /// Both trees of `rank`, for an even number of slots. Of two ranks the first tree has all chunks.
+    /// Returns both trees of `rank`, for an even number of slots. Of two ranks the first tree has all chunks.
     pub(in crate::collective) fn both(
         ranks: usize,
         rank: usize,
@@ -38,7 +38,7 @@ impl TwoTree {
         [0, 1].map(|way| Self { ranks, root, number, way, chunks, slots })
     }
 
-    /// The number of trees, between which chunks alternate.
+    /// Returns the number of trees, between which chunks alternate.
     pub(in crate::collective) fn ways(ranks: usize) -> usize {
         (ranks - 1).min(2)
     }
@@ -51,7 +51,7 @@ impl TwoTree {
         (self.root + number) % self.ranks
     }
 
-    /// Position of a number in this tree. The second tree has the shape of the first, with its numbers mirrored, or moved on by one.
+    /// Returns the position of a number in this tree. The second tree has the shape of the first, with the numbers mirrored or moved by one.
     fn place(&self, number: usize) -> usize {
         match (self.way, self.others() % 2) {
             (0, _) => number,
@@ -60,7 +60,7 @@ impl TwoTree {
         }
     }
 
-    /// The number at a position: the inverse of [`place`](Self::place).
+    /// Returns the number at a position, the inverse of [`place`](Self::place).
     fn number(&self, place: usize) -> usize {
         match (self.way, self.others() % 2) {
             (0, _) => place,
@@ -69,7 +69,7 @@ impl TwoTree {
         }
     }
 
-    /// Messages between two `is_far` ranks on the path of a chunk from the root to this rank.
+    /// Returns the number of messages between `is_far` ranks on the path of a chunk from the root to this rank.
     pub(in crate::collective) fn hops(&self, is_far: impl Fn(usize, usize) -> bool) -> usize {
         let (mut number, mut hops) = (self.number, 0);
         while number > 0 && self.chunks.count() > self.way {
@@ -80,7 +80,7 @@ impl TwoTree {
         hops
     }
 
-    /// The parent of a number, and which child of it that is.
+    /// Returns the parent of a number, and the index of the number among the parent's children.
     fn above(&self, number: usize) -> (usize, usize) {
         let place = self.place(number);
         let mut at = top(self.others());
@@ -150,12 +150,12 @@ impl Schedule for TwoTree {
     }
 }
 
-/// The root of an in-order tree with places 1 to `places`: the largest power of two.
+/// Returns the root of an in-order tree with places 1 to `places`: the largest power of two.
 fn top(places: usize) -> usize {
     1 << places.ilog2()
 }
 
-/// The left and the right child of a place: the roots of its two subtrees.
+/// Returns the left and the right child of a place.
 fn below(place: usize, places: usize) -> [Option<usize>; 2] {
     let reach = 1 << place.trailing_zeros();
     let right = (reach - 1).min(places - place);
