@@ -31,7 +31,7 @@ pub(crate) struct Endpoint {
     domain: Arc<Shared>,
     /// Limits and orders in its `fi_info`.
     transmits: fi_tx_attr,
-    longest: usize,
+    max_msg_size: usize,
     /// Flags of receives, whose call has no argument for them.
     receive_flags: u64,
     transmit: OnceLock<Stream>,
@@ -80,7 +80,7 @@ impl Endpoint {
         let endpoint = Self {
             domain: Arc::clone(domain),
             transmits: *info.tx,
-            longest: info.endpoint.max_msg_size,
+            max_msg_size: info.endpoint.max_msg_size,
             receive_flags: info.rx.op_flags,
             transmit: OnceLock::new(),
             receive: OnceLock::new(),

@@ -23,7 +23,7 @@ impl Endpoint {
         limit("iov_limit", local.parts.len().max(result.parts.len()), self.transmits.iov_limit);
         limit("rma_iov_limit", remote.len(), self.transmits.rma_iov_limit);
         if !is_receive {
-            limit("max_msg_size", local.len().max(result.len()), self.longest);
+            limit("max_msg_size", local.len().max(result.len()), self.max_msg_size);
         }
         let injected = flags & u64::from(FI_INJECT) != 0;
         if injected {
