@@ -7,7 +7,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use memmap2::MmapMut;
+use memmap2::{MmapMut, MmapRaw};
 
 use super::domain::Domain;
 use super::error::OfiError;
@@ -126,44 +126,35 @@ fn stride(message: usize) -> usize {
 /// Pieces of zeroed memory of one size, by number. Callers pass the size, which is a constant for most: a division by a constant is
 /// cheap.
 #[derive(Debug)]
-pub(super) struct Pool {
-    start: *mut u8,
-    /// Unmapped when this is dropped.
-    memory: MmapMut,
-}
-
-// SAFETY: memory of this value alone; code that accesses it proves its accesses.
-unsafe impl Send for Pool {}
-// SAFETY: memory of this value alone; code that accesses it proves its accesses.
-unsafe impl Sync for Pool {}
+pub(super) struct Pool(MmapRaw);
 
 impl Pool {
     pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
-        let mut memory = MmapMut::map_anon(bytes.max(1)).map_err(|why| {
+        let memory = MmapMut::map_anon(bytes).map_err(|why| {
             OfiError::Unusable(format!(
                 "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
             ))
         })?;
-        Ok(Self { start: memory.as_mut_ptr(), memory })
+        Ok(Self(memory.into()))
     }
 
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.start, self.memory.len())
+        (self.0.as_mut_ptr(), self.0.len())
     }
 
     /// The first byte of piece `number`, of `stride` bytes.
     #[inline(always)]
     pub(super) fn start_of(&self, number: usize, stride: usize) -> *mut u8 {
         let offset = number * stride;
-        assert!(offset < self.memory.len(), "there is no piece {number}");
-        self.start.wrapping_add(offset)
+        assert!(offset < self.0.len(), "there is no piece {number}");
+        self.0.as_mut_ptr().wrapping_add(offset)
     }
 
     /// The number of the piece of `stride` bytes that starts at an address, if there is one.
     #[inline(always)]
     pub(super) fn find(&self, address: *mut c_void, stride: usize) -> Option<usize> {
-        let offset = address.addr().checked_sub(self.start.addr())?;
-        (offset < self.memory.len() && offset.is_multiple_of(stride)).then_some(offset / stride)
+        let offset = address.addr().checked_sub(self.0.as_ptr().addr())?;
+        (offset < self.0.len() && offset.is_multiple_of(stride)).then_some(offset / stride)
     }
 }
 
@@ -182,5 +173,7 @@ mod tests {
         let (start, bytes) = pool.memory();
         assert_eq!(pool.find(start.wrapping_add(bytes).cast(), 384), None);
         assert_eq!(pool.find(null_mut(), 384), None);
+        let empty = Pool::new(0).unwrap();
+        assert_eq!(empty.find(empty.memory().0.cast(), 384), None);
     }
 }
