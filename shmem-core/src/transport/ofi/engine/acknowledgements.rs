@@ -8,6 +8,8 @@
 
 use std::collections::VecDeque;
 
+use bytemuck::{Pod, Zeroable};
+
 use super::limits::Limits;
 use super::message::{Address, Message};
 use crate::strided::Pattern;
@@ -15,8 +17,18 @@ use crate::strided::Pattern;
 /// Most acknowledgements in one message.
 const MOST: usize = 16;
 
-/// How many messages of a channel were carried out: (channel, count), as a message carries it.
-pub(super) type Acknowledged = [u32; 2];
+/// How many messages of a channel were carried out, as a message carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Acknowledged {
+    pub(super) channel: u32,
+    pub(super) count: u32,
+}
+
+// SAFETY: both fields are numbers; 0 is valid.
+unsafe impl Zeroable for Acknowledged {}
+// SAFETY: two numbers of 4 bytes: no padding, and any bits are valid.
+unsafe impl Pod for Acknowledged {}
 
 /// Blocks that another PE reads.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +127,7 @@ impl Pending {
         is_late: bool,
         limits: &Limits,
     ) -> Listing {
-        self.add([channel, 1]);
+        self.add(Acknowledged { channel, count: 1 });
         self.slots |= slots;
         if !is_late || self.is_listed || self.lingering + 1 >= u32::from(limits.window / 2) {
             return self.list();
@@ -143,7 +155,7 @@ impl Pending {
             self.answers.pop_front()
         } else {
             let (count, slots) = (self.acknowledged.len().min(MOST), core::mem::take(&mut self.slots));
-            let mut acknowledged = [[0; 2]; MOST];
+            let mut acknowledged = [Acknowledged::zeroed(); MOST];
             acknowledged.iter_mut().zip(self.acknowledged.drain(..count)).for_each(|(to, one)| *to = one);
             self.lingering = 0;
             Some(Answer::Batch(Batch { acknowledged, count, slots }))
@@ -163,10 +175,10 @@ impl Pending {
         }
     }
 
-    fn add(&mut self, [channel, count]: Acknowledged) {
-        match self.acknowledged.iter_mut().find(|[of, _]| *of == channel) {
-            Some([_, sum]) => *sum += count,
-            None => self.acknowledged.push([channel, count]),
+    fn add(&mut self, new: Acknowledged) {
+        match self.acknowledged.iter_mut().find(|one| one.channel == new.channel) {
+            Some(one) => one.count += new.count,
+            None => self.acknowledged.push(new),
         }
     }
 

@@ -234,7 +234,7 @@ impl Engine {
     fn answered(&self, peer: &Peer, acknowledged: &[u8], slots: u32) -> Result<(), Flaw> {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks::<8>().0 {
-            let [channel, count]: Acknowledged = bytemuck::cast(*one);
+            let Acknowledged { channel, count } = bytemuck::cast(*one);
             // Window before stream: a thread on a quiet channel may send at once.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
