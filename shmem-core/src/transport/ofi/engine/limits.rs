@@ -3,7 +3,7 @@
 use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
 
 /// The least allowed [`Limits::message`]: room for a put's fields and some data.
-pub(crate) const LEAST_MESSAGE: usize = 512;
+pub(super) const LEAST_MESSAGE: usize = 512;
 
 /// Limits of messages in flight. The same on all PEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

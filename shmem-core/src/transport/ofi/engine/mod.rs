@@ -46,13 +46,13 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub(crate) use bounce::{BounceSlot, Region, SLOTS};
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
-pub(crate) use limits::LEAST_MESSAGE;
 pub(crate) use limits::Limits;
 pub(crate) use message::TOKEN;
 pub(crate) use wire::{Fault, Sent, Wire};
 
 use acknowledgements::{Listing, Pending};
 use bounce::{Borrowed, Borrowers};
+use limits::LEAST_MESSAGE;
 use message::Sender;
 use requests::Requests;
 
