@@ -51,7 +51,7 @@ impl RemoteMemory {
         Self { address: self.address.wrapping_add(bytes as u64), ..self }
     }
 
-    /// Writes bytes. With `FI_REMOTE_CQ_DATA` in the flags, the target's queue reports the write with `data`.
+    /// Writes bytes; `flags` are further flags. With `FI_REMOTE_CQ_DATA`, the target's queue reports the write with `data`.
     ///
     /// # Safety
     ///
@@ -63,9 +63,10 @@ impl RemoteMemory {
         posting: &Posting<'_>,
         local: LocalMemory,
         bytes: usize,
-        flags: u64,
+        flags: u32,
         data: u64,
     ) -> isize {
+        let flags = posting.flags | u64::from(flags);
         transfer(posting, self, local, bytes, data, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
             unsafe { posting.endpoint.writemsg(message, flags) }
@@ -88,7 +89,7 @@ impl RemoteMemory {
     }
 
     /// Changes or reads a word, and writes its old value to `result`, if given. `operands` is the operand, then the value to
-    /// compare with.
+    /// compare with; `flags` are further flags, without `result` only.
     ///
     /// # Safety
     ///

@@ -112,7 +112,7 @@ impl Fabric {
                     }
                 };
                 if is_put {
-                    let flags = posting.flags | if injects { u64::from(FI_INJECT) } else { 0 };
+                    let flags = if injects { FI_INJECT } else { 0 };
                     // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the provider
                     // copies (FI_INJECT), or which stays: the wait is below, or in quiet (caller).
                     return unsafe { at.write(posting, local, bytes, flags, 0) };

@@ -205,11 +205,10 @@ impl Wire for FabricWire<'_> {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
             // Delivery is not requested: the notified target answers.
-            let flags = u64::from(FI_COMPLETION | FI_REMOTE_CQ_DATA);
-            let posting = Posting { endpoint, record: None, description, context, flags };
+            let posting = Posting { endpoint, record: None, description, context, flags: FI_COMPLETION.into() };
             // SAFETY: the buffer is given back when the provider reports the operation; the slot is ours until the target
             // reports the message in it.
-            let write = || unsafe { at.write(&posting, local, bytes, flags, data) };
+            let write = || unsafe { at.write(&posting, local, bytes, FI_REMOTE_CQ_DATA, data) };
             match port.post_once(pe, write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
                 Err(answer) => fabric.refuse_message(pe, bytes, answer),
