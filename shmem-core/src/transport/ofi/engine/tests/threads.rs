@@ -1,10 +1,10 @@
 //! PEs of two threads each, which send, wait and make progress at the same time.
 
 use super::super::*;
-use super::network::{Network, remote};
+use super::network::{End, Network, remote};
 use crate::strided::Pattern;
 use crate::system_area::SYSTEM_BYTES;
-use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Until, Width};
+use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;
 const THREADS: usize = 2;
@@ -13,13 +13,12 @@ const BYTES: usize = 1 << 16;
 /// Elements of a list, which takes several messages.
 const LIST: usize = 500;
 
-/// The work of a thread: blocks to another PE and back, words and signals.
+/// The work of a thread: blocks to another PE and back, words and signals, lists.
 fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
     let end = network.end(me);
     let channel = Channel((me * THREADS + thread) as u32);
     let mine = 4096 * (1 + channel.0 as usize);
     let (mut source, mut back) = (vec![0_u8; 4096], vec![0_u8; 4096]);
-    let indices: Vec<u32> = (0..LIST as u32).map(|k| k * k % 64).collect();
     for round in 0..ROUNDS {
         let to = (me + 1 + round % (PES - 1)) % PES;
         source.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i * 7 + round) as u8);
@@ -42,15 +41,32 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
         end.get(channel, &mut back, remote(to, mine), &pattern);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         assert!(end.on(channel).atomic(remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
-        let words = Elements { first: remote(to, 2048), size: 8, length: 64, indices: &indices };
-        end.change(channel, words, Change::new(EachOp::Add, Width::W8, Operand::Same(1)));
-        network.quiet(me, channel);
+        lists(&end, channel, to, mine);
     }
     // Other threads still need answers.
     done.fetch_add(1, Ordering::Relaxed);
     while done.load(Ordering::Relaxed) < PES * THREADS {
         end.progress();
     }
+}
+
+/// Changes words that all threads change, with and without results; writes and reads elements of this thread alone.
+fn lists(end: &End<'_>, channel: Channel, to: usize, mine: usize) {
+    let indices: Vec<u32> = (0..LIST as u32).map(|k| k * k % 64).collect();
+    let positions: Vec<u32> = (0..LIST as u32).rev().collect();
+    let words = Elements { first: remote(to, 2048), size: 8, length: 64, indices: &indices };
+    let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+    end.change(channel, words, one);
+    let mut before = vec![u64::MAX; LIST];
+    let deed = Deed::Change(one, Some(before.as_mut_ptr().cast()));
+    // SAFETY: there is room for all words.
+    unsafe { end.on(channel).list(words, deed, Some(&positions), Until::Return) };
+    assert!(!before.contains(&u64::MAX));
+    let own = Elements { first: remote(to, mine), size: 6, length: 600, indices: &positions };
+    let source: Vec<u8> = (0..6 * LIST).map(|i| (i * 3) as u8 ^ channel.0 as u8).collect();
+    end.place(channel, own, &source);
+    end.network.quiet(end.me, channel);
+    assert_eq!(end.fetch(channel, own, None), source);
 }
 
 #[test]
@@ -74,7 +90,7 @@ fn threads_share_an_engine() {
             unsafe { word.read() }
         };
         assert_eq!((word(0), word(8)), (each, each));
-        assert_eq!((0..64).map(|k| word(2048 + 8 * k)).sum::<u64>(), LIST as u64 * each);
+        assert_eq!((0..64).map(|k| word(2048 + 8 * k)).sum::<u64>(), 2 * LIST as u64 * each);
     }
     network.settle();
 }
