@@ -327,7 +327,7 @@ impl Port<'_> {
             true
         });
         let Fabric { engine, buffers, signals, .. } = self.fabric;
-        if arrived > 0 || engine.owes() || buffers.wait() || signals.any() {
+        if arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
             self.fabric.take(&arrivals[..arrived]);
         }
         any

@@ -143,12 +143,14 @@ impl Fabric {
         }
     }
 
-    /// Sends the signals whose data is delivered, as far as there is room.
+    /// Sends the signals whose data is delivered, each if there is room for it.
     pub(super) fn send_signals(&self) {
-        while let Some((number, SignalUpdate { channel, signal, op })) = self.signals.next() {
+        for _ in 0..self.signals.due() {
+            let Some((number, SignalUpdate { channel, signal, op })) = self.signals.next() else { break };
             // SAFETY: the caller of `put_signal` has promised an aligned signal.
             if unsafe { self.update(channel, signal, Width::W8, op.into(), false) } == Sent::Full {
-                return self.signals.put_back(number);
+                self.signals.put_back(number);
+                continue;
             }
             self.signals.sent(number);
             // After the update was started: a thread that finds no event finds the update in flight, or complete.

@@ -25,6 +25,8 @@ pub(super) struct PendingSignals {
     table: Mutex<SignalTable>,
     /// The number of signals in the table, readable without the lock.
     pending: AtomicUsize,
+    /// How many of them are due.
+    due: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -58,7 +60,14 @@ impl PendingSignals {
         *writes -= 1;
         if *writes == 0 {
             table.due.push_back(number);
+            self.due.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// The number of signals whose data is delivered.
+    #[inline]
+    pub(super) fn due(&self) -> usize {
+        self.due.load(Ordering::Relaxed)
     }
 
     /// Takes a signal that may be sent. The caller [puts it back](Self::put_back), or reports it as [sent](Self::sent).
@@ -76,6 +85,7 @@ impl PendingSignals {
         let table = &mut *self.table.lock();
         table.signals[number as usize] = None;
         table.free.push(number);
+        self.due.fetch_sub(1, Ordering::Relaxed);
         self.pending.fetch_sub(1, Ordering::Release);
     }
 
@@ -101,14 +111,32 @@ mod tests {
     use super::*;
     use crate::pe::Pe;
 
-    #[test]
-    fn a_signal_is_due_behind_its_last_write_and_found_until_it_is_an_operation() {
+    fn update() -> SignalUpdate {
         // SAFETY: no operation of an arena uses it.
         let pe = unsafe { Pe::new(7, Pe::OFF_NODE) };
         let signal = Remote { pe, segment: 1, offset: 8 };
-        let update = SignalUpdate { channel: Channel(5), signal, op: SignalOp::Add(1) };
+        SignalUpdate { channel: Channel(5), signal, op: SignalOp::Add(1) }
+    }
+
+    #[test]
+    fn a_signal_without_room_is_due_behind_the_others() {
+        let signals = PendingSignals::default();
+        let numbers @ [first, second] = [(); 2].map(|()| signals.expect(update(), 1));
+        assert_eq!(signals.due(), 0);
+        numbers.into_iter().for_each(|number| signals.delivered(number));
+        assert_eq!(signals.due(), 2);
+        let next = || signals.next().unwrap().0;
+        assert_eq!(next(), first);
+        signals.put_back(first);
+        assert_eq!(([next(), next()], signals.due()), ([second, first], 2));
+        numbers.into_iter().for_each(|number| signals.sent(number));
+        assert!(signals.due() == 0 && !signals.any());
+    }
+
+    #[test]
+    fn a_signal_is_due_behind_its_last_write_and_found_until_it_is_an_operation() {
         let (signals, is_started) = (PendingSignals::default(), Cell::new(false));
-        let number = signals.expect(update, 2);
+        let number = signals.expect(update(), 2);
         signals.delivered(number);
         assert!(signals.next().is_none(), "a write is not delivered");
         assert!(signals.has_or(Channel(5), 7, || false) && !signals.has_or(Channel(5), 8, || false));
