@@ -21,34 +21,29 @@ pub struct Traffic {
 /// A transport, with operation counts.
 pub struct CountedTransport {
     inner: Arc<dyn Transport>,
-    tallies: Box<[Tally]>,
-}
-
-#[derive(Default)]
-struct Tally {
-    operations: AtomicU64,
-    bytes: AtomicU64,
+    /// Operations and bytes with each PE.
+    counts: Box<[[AtomicU64; 2]]>,
 }
 
 impl CountedTransport {
     /// Counts operations of `inner` with each of `pes` PEs.
     pub fn new(inner: Arc<dyn Transport>, pes: usize) -> Self {
-        Self { inner, tallies: (0..pes).map(|_| Tally::default()).collect() }
+        Self { inner, counts: (0..pes).map(|_| Default::default()).collect() }
     }
 
     /// The operations with each PE so far.
     pub fn traffic(&self) -> Vec<Traffic> {
-        let now = |tally: &Tally| Traffic {
-            operations: tally.operations.load(Ordering::Relaxed),
-            bytes: tally.bytes.load(Ordering::Relaxed),
+        let now = |[operations, bytes]: &[AtomicU64; 2]| Traffic {
+            operations: operations.load(Ordering::Relaxed),
+            bytes: bytes.load(Ordering::Relaxed),
         };
-        self.tallies.iter().map(now).collect()
+        self.counts.iter().map(now).collect()
     }
 
     fn count(&self, to: Remote, bytes: usize) {
-        let tally = &self.tallies[to.pe.number()];
-        tally.operations.fetch_add(1, Ordering::Relaxed);
-        tally.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        for (count, more) in self.counts[to.pe.number()].iter().zip([1, bytes as u64]) {
+            count.fetch_add(more, Ordering::Relaxed);
+        }
     }
 }
 
