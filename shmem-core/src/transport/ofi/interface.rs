@@ -108,53 +108,47 @@ pub(super) fn is_virtual(root: &Path, interface: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn offer(interface: &str, network: &str, node: Option<u32>) -> Offer {
-        let (provider, interface, network) = ("verbs".into(), interface.into(), network.into());
-        Offer { provider, interface, network, address: None, node, is_virtual: false, atomics: true }
-    }
-
-    fn near(distances: &[(u32, u32)], turn: usize) -> Nearness {
-        Nearness { distances: distances.iter().copied().collect(), turn }
+    /// Offers of one provider, by interface, network and node.
+    fn offers(list: &[(&str, &str, Option<u32>)]) -> Vec<Offer> {
+        let offer = |&(interface, network, node): &(&str, &str, _)| Offer {
+            provider: "verbs".into(),
+            interface: interface.into(),
+            network: network.into(),
+            address: None,
+            node,
+            is_virtual: interface.starts_with("br"),
+            atomics: true,
+        };
+        list.iter().map(offer).collect()
     }
 
     #[test]
     fn the_nearest_interfaces_of_the_network_are_taken_in_turn() {
-        let bridge = Offer { is_virtual: true, ..offer("br0", "net", None) };
-        let twice = offer("mlx5_1", "ib", Some(0));
-        let far = [3, 1, 2].map(|node| offer(&format!("mlx5_{node}"), "ib", Some(node)));
-        let two =
-            [offer("mlx5_0", "ib", Some(0)), offer("mlx5_1", "ib", Some(1)), offer("mlx5_2", "net", Some(1))];
-        let equal = [offer("mlx5_0", "ib", Some(0)), twice.clone(), twice, offer("mlx5_2", "ib", None)];
-        let distances = [(0, 10), (1, 31), (2, 12), (3, 21)];
-        let near_0 = [(0, 10), (1, 21)];
-        let near_1 = [(0, 21), (1, 10)];
-        type Case<'a> = (&'a [Offer], usize, &'a [(u32, u32)], [usize; 3], &'a str);
-        let cases: [Case<'_>; 10] = [
-            (&two, 0, &near_0, [0; 3], "the nearest"),
-            (&two, 0, &near_1, [1; 3], "another network is no choice"),
-            (&two, 2, &near_1, [2; 3], "nor is this one"),
-            (&equal, 0, &[(0, 10)], [0, 1, 0], "equally near ones, each once"),
-            (&equal, 0, &[], [0, 1, 3], "nothing is known: all are equal"),
-            (&far, 0, &distances, [2; 3], "distances decide, and not the order of the offers"),
-            (&far, 1, &distances, [2; 3], "nor what is best"),
-            (
-                &[offer("a", "ib", None), offer("b", "ib", Some(1))],
-                0,
-                &distances,
-                [1; 3],
-                "not known is farthest",
-            ),
-            (&[bridge, offer("eth0", "net", None)], 1, &[], [1; 3], "a bridge takes no turn beside a device"),
-            (&[offer("a", "", Some(0)), offer("b", "", Some(0))], 0, &near_0, [0; 3], "without a network"),
-        ];
+        let two = offers(&[("a", "ib", Some(0)), ("b", "ib", Some(1)), ("c", "net", Some(1))]);
+        let equal =
+            offers(&[("a", "ib", Some(0)), ("b", "ib", Some(0)), ("b", "ib", Some(0)), ("c", "ib", None)]);
+        let far = offers(&[("d", "ib", Some(3)), ("b", "ib", Some(1)), ("c", "ib", Some(2))]);
+        let unknown = offers(&[("a", "ib", None), ("b", "ib", Some(1))]);
+        let bridge = offers(&[("br0", "net", None), ("eth0", "net", None)]);
+        let nameless = offers(&[("a", "", Some(0)), ("b", "", Some(0))]);
+        let (distances, near_1): (&[_], &[_]) = (&[(0, 10), (1, 31), (2, 12), (3, 21)], &[(0, 21), (1, 10)]);
+        let near = |distances: &[_], turn| Nearness { distances: distances.iter().copied().collect(), turn };
         let listed = [0, 1].map(|turn| near(&[(1, 10)], turn).choose(&two[1..], 0, true));
         assert_eq!(listed, [0, 1], "those that are listed, of two networks");
-        for (offers, best, distances, taken, why) in cases {
-            assert_eq!(
-                [0, 1, 2].map(|turn| near(distances, turn).choose(offers, best, false)),
-                taken,
-                "{why}"
-            );
+        for (offers, best, distances, taken, why) in [
+            (&two, 0, distances, [0; 3], "the nearest"),
+            (&two, 0, near_1, [1; 3], "another network is no choice"),
+            (&two, 2, near_1, [2; 3], "nor is this one"),
+            (&equal, 0, distances, [0, 1, 0], "equally near ones, each once"),
+            (&equal, 0, &[], [0, 1, 3], "nothing is known: all are equal"),
+            (&far, 0, distances, [2; 3], "distances decide, and not the order of the offers"),
+            (&far, 1, distances, [2; 3], "nor what is best"),
+            (&unknown, 0, distances, [1; 3], "not known is farthest"),
+            (&bridge, 1, &[], [1; 3], "a bridge takes no turn beside a device"),
+            (&nameless, 0, distances, [0; 3], "without a network"),
+        ] {
+            let found = [0, 1, 2].map(|turn| near(distances, turn).choose(offers, best, false));
+            assert_eq!(found, taken, "{why}");
         }
     }
 
