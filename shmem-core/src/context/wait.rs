@@ -10,7 +10,7 @@ use crate::observe::{Call, Family, Wait};
 use crate::symmetric_data::SymmetricData;
 use crate::system_area::Activity;
 use crate::text::Text;
-use crate::transport::{AtomicOp, Number, Width, atomic};
+use crate::transport::{AtomicOp, Number, Width, atomic_op};
 
 impl<'a, T: Waitable> Here<'a, T> {
     /// Reads the calling PE's own word, as [`fetch`](super::Amo::fetch) does.
@@ -100,7 +100,7 @@ impl<'a, T: Waitable> Here<'a, T> {
     pub(super) fn now(self) -> T::Value {
         // SAFETY: the word is an aligned `T` of that width in the calling PE's own slot (`Waitable` is sealed to words that are laid
         // out as their number), and typed transfers do not access it. If `putmem` overwrites it, its value is unspecified.
-        let bits = unsafe { atomic::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
+        let bits = unsafe { atomic_op::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }
 }

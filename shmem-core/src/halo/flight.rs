@@ -19,7 +19,7 @@ use crate::strided::PartOfSlice;
 use crate::symmetric_data::PlainData;
 use crate::sync::{Doorbell, Turn};
 use crate::text::counted;
-use crate::transport::{AtomicOp, Width, atomic, shm};
+use crate::transport::{AtomicOp, Width, atomic_op, shm};
 
 impl<T: PlainData> Halo<T> {
     /// Begins an exchange. All PEs begin equally many exchanges, but not at the same time: a PE may be one exchange ahead of its
@@ -281,7 +281,7 @@ fn signal_on_node<'a>(
 fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
     // SAFETY: the plan has an aligned word there, in this PE's slot; flights of the neighbour change it.
-    turn.has_come(unsafe { atomic::apply(signal, Width::W8, AtomicOp::Fetch) })
+    turn.has_come(unsafe { atomic_op::apply(signal, Width::W8, AtomicOp::Fetch) })
 }
 
 #[inline(never)]

@@ -9,7 +9,7 @@ use crate::object::AmoValue;
 use crate::pe::Pe;
 use crate::planted_fault::mutant;
 use crate::symmetric_data::PlainData;
-use crate::transport::atomic::apply;
+use crate::transport::atomic_op::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 

@@ -6,7 +6,7 @@
 //!
 //! [`loopback`] is a transport inside one process for tests: it delays and reorders as far as the rules allow.
 
-pub(crate) mod atomic;
+pub(crate) mod atomic_op;
 mod counted;
 pub(crate) mod indexed;
 pub mod loopback;
@@ -16,7 +16,7 @@ pub mod target;
 mod terms;
 mod under_way;
 
-pub use atomic::{AtomicOp, EachOp, Number, SignalOp, Width};
+pub use atomic_op::{AtomicOp, EachOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
 pub use indexed::{Change, Deed, Elements, Operand};
 pub(crate) use terms::Completes;

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
-use super::atomic::{AtomicOp, SignalOp, Width, apply};
+use super::atomic_op::{AtomicOp, SignalOp, Width, apply};
 use crate::shared::{self, Register};
 use crate::sync::Doorbell;
 

@@ -3,7 +3,7 @@
 //! On a node the initiator accesses the arena itself. Over a transport, the thread that delivers an operation carries it out on the
 //! [`Target`].
 
-use super::atomic::{AtomicOp, Width, apply};
+use super::atomic_op::{AtomicOp, Width, apply};
 use crate::planted_fault::mutant;
 use crate::strided::{self, Pattern, TransferPlan};
 use crate::sync::Doorbell;

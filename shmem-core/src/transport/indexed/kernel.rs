@@ -7,7 +7,7 @@
 
 use super::{Change, Deed, Operand, position};
 use crate::planted_fault::mutant;
-use crate::transport::atomic::apply;
+use crate::transport::atomic_op::apply;
 use crate::transport::target::Target;
 use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 
