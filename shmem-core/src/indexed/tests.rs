@@ -60,7 +60,7 @@ impl Job {
         let places = Slots::new(PES, BYTES);
         let target = |pe: usize| {
             // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network.
-            unsafe { Target::new(places.start_of(pe), places.stride()) }
+            unsafe { Target::new(places.start_of(pe), 0..places.stride()) }
         };
         let far = (reach == Reach::Far).then(|| {
             let network = Network::new((0..PES).map(target).collect(), seed);

@@ -219,7 +219,7 @@ unsafe impl Transport for Loopback {
     ) -> Result<Vec<u8>, String> {
         let key = self.network.keys.fetch_add(1, Ordering::Relaxed) + 1;
         // SAFETY: mapped until `forget`, which waits for users of the target (caller).
-        let target = unsafe { Target::later(slot, offset, bytes) };
+        let target = unsafe { Target::new(slot, offset..offset + bytes) };
         let port = &self.network.ports[self.me];
         let before = port.later.write().insert(segment, (key, target));
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);

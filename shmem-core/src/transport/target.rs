@@ -3,6 +3,8 @@
 //! On a node the initiator accesses the arena itself. Over a transport, the thread that delivers an operation carries it out on the
 //! [`Target`].
 
+use core::ops::Range;
+
 use super::atomic_op::{AtomicOp, Width, apply};
 use crate::planted_fault::mutant;
 use crate::strided::{self, Pattern, TransferPlan};
@@ -22,20 +24,14 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 impl Target {
+    /// The memory at these offsets from the start of a slot.
+    ///
     /// # Safety
     ///
-    /// `slot` must be the start of a PE's slot of `bytes` mapped bytes, the system area first,
-    /// for as long as the target is used.
-    pub unsafe fn new(slot: *mut u8, bytes: usize) -> Self {
-        Self { slot, start: 0, end: bytes }
-    }
-
-    /// # Safety
-    ///
-    /// `slot` must be the start of a PE's slot, the system area first, in which `bytes` bytes at
-    /// `offset` are mapped, both for as long as the target is used.
-    pub unsafe fn later(slot: *mut u8, offset: usize, bytes: usize) -> Self {
-        Self { slot, start: offset, end: offset + bytes }
+    /// `slot` must be the start of a PE's slot, the system area first, in which these offsets are mapped, both for as long as the
+    /// target is used.
+    pub unsafe fn new(slot: *mut u8, Range { start, end }: Range<usize>) -> Self {
+        Self { slot, start, end }
     }
 
     /// The address of `bytes` bytes at `offset`. Panics if they are not in the slot.
@@ -102,11 +98,8 @@ impl Target {
 
     /// Rings the bell, after a read-modify-write.
     pub fn ring(self) {
-        self.bell().ring();
-    }
-
-    fn bell(&self) -> &Doorbell {
         // SAFETY: the slot starts with the system area, which starts with the bell (`new`).
-        unsafe { &(*self.slot.cast::<crate::system_area::SystemArea>()).doorbell }
+        let bell: &Doorbell = unsafe { &(*self.slot.cast::<crate::system_area::SystemArea>()).doorbell };
+        bell.ring();
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn run<L: ThreadLevel>(
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
     // SAFETY: `create` has mapped each slot, and the arenas live as long as the threads below.
-    let targets = places.map(|place| unsafe { Target::new(place, bytes) }).collect();
+    let targets = places.map(|place| unsafe { Target::new(place, 0..bytes) }).collect();
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));
     let shared = Arc::new(Shared::new(nodes.clone()));

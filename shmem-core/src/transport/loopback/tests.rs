@@ -10,7 +10,7 @@ const CHANNEL: Channel = Channel(0);
 /// The memory of two PEs.
 fn targets(places: &Slots) -> Vec<Target> {
     // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
-    [0, 1].map(|pe| unsafe { Target::new(places.start_of(pe), places.stride()) }).into()
+    [0, 1].map(|pe| unsafe { Target::new(places.start_of(pe), 0..places.stride()) }).into()
 }
 
 /// The first word of a segment of PE 1.

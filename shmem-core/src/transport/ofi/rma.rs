@@ -361,13 +361,13 @@ unsafe impl Transport for Ofi {
     ) -> Result<Vec<u8>, String> {
         let Fabric { domain, keys, slot: known, .. } = &*self.fabric;
         // SAFETY: the start of this PE's slot, whose system area is mapped until `finish` (caller).
-        known.get_or_init(|| unsafe { Memory::new(slot, SYSTEM_BYTES) });
+        known.get_or_init(|| unsafe { Memory::new(slot, 0..SYSTEM_BYTES) });
         let (endpoint, memory) = (&self.fabric.first().unit.endpoint, (slot.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
         let said = said.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)).to_string())?;
         // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
-        let target = unsafe { Memory::later(slot, offset, bytes) };
+        let target = unsafe { Memory::new(slot, offset..offset + bytes) };
         self.fabric.engine.register(segment, target);
         Ok(said)
     }

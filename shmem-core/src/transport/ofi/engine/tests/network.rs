@@ -69,8 +69,9 @@ impl Network {
         let places = Slots::new(pes, bytes);
         let engine = |pe: usize| {
             let engine = Engine::new(pe, pes, limits, secret());
+            let range = SYSTEM_BYTES..SYSTEM_BYTES + bytes;
             // SAFETY: a slot of that many bytes, all zeroes, dropped together with the engine.
-            engine.register(SEGMENT, unsafe { Target::later(places.start_of(pe), SYSTEM_BYTES, bytes) });
+            engine.register(SEGMENT, unsafe { Target::new(places.start_of(pe), range) });
             engine
         };
         Self {
