@@ -38,11 +38,11 @@ impl Channels {
         assignment: Assignment,
         open: impl FnOnce(Lane) -> Result<Channel, String>,
     ) -> Result<Channel, String> {
-        let Assignment { unit, locked, tracking } = assignment;
+        let Assignment { unit, tracking, .. } = assignment;
         let known = self.of_unit.get(&unit).copied().filter(|_| tracking == Tracking::Counter);
         let channel = match known {
             Some(channel) => channel,
-            None => open(Lane { unit, shared: locked, tracking, patient: false })?.0,
+            None => open(Lane { unit, tracking, patient: false })?.0,
         };
         if tracking == Tracking::Counter {
             self.of_unit.insert(unit, channel);

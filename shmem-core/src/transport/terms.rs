@@ -1,6 +1,7 @@
 //! The terms of an operation: its remote memory, how long it may use local memory, and its channel.
 
 use crate::pe::Pe;
+use crate::text::named;
 
 /// Bytes in another PE's memory.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +36,8 @@ impl<F: Fn()> Drop for Completes<F> {
     }
 }
 
-/// Ends the process when it is dropped: the completion of transfers has unwound.
-struct Incomplete;
+/// Ends the process when it is dropped: a thread that waits for transfers has unwound, and they may still use its memory.
+pub(crate) struct Incomplete;
 
 impl Drop for Incomplete {
     fn drop(&mut self) {
@@ -45,17 +46,19 @@ impl Drop for Incomplete {
     }
 }
 
-/// How the completion of a context's operations is tracked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracking {
-    /// Every operation is an event of its context: `quiet` waits for the context's events.
-    Events,
-    /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for small ones of the unit
-    /// and large ones of the context. If the unit has one counter for both, a context with small operations in flight waits for all
-    /// operations of the unit.
-    Hybrid,
-    /// Operations of a unit are counted: `quiet` waits for all of the unit.
-    Counter,
+named! {
+    /// How the completion of a context's operations is tracked; names are for reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Tracking {
+        /// Every operation is an event of its context: `quiet` waits for the context's events.
+        Events = "events of each context",
+        /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for small ones of the
+        /// unit and large ones of the context. If the unit has one counter for both, a context with small operations in flight waits
+        /// for all operations of the unit.
+        Hybrid = "a counter of small operations, events for large ones",
+        /// Operations of a unit are counted: `quiet` waits for all of the unit.
+        Counter = "a counter",
+    }
 }
 
 impl Tracking {
@@ -71,15 +74,6 @@ impl Tracking {
             Self::Counter => false,
         }
     }
-
-    /// The name, for reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Events => "events of each context",
-            Self::Hybrid => "a counter of small operations, events for large ones",
-            Self::Counter => "a counter",
-        }
-    }
 }
 
 /// A channel's unit, and how it is used.
@@ -87,8 +81,6 @@ impl Tracking {
 pub struct Lane {
     /// Number of the unit, an endpoint with its queue. Its first channel creates it.
     pub unit: u32,
-    /// Whether several threads use it at the same time.
-    pub shared: bool,
     /// How its operations are tracked.
     pub tracking: Tracking,
     /// Whether the channel is quieted only at its end: acknowledgements may be late.

@@ -206,7 +206,7 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
 
 /// A channel of the runtime's own operations to other nodes.
 fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> Far {
-    let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
+    let lane = Lane { unit: 0, tracking: Tracking::Events, patient };
     let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
     Far { transport: Arc::clone(far), channel }
 }

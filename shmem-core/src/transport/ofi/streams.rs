@@ -109,13 +109,7 @@ impl Stream {
 
     #[inline(always)]
     pub(super) fn tracking(&self) -> Tracking {
-        const EVENTS: u32 = Tracking::Events as u32;
-        const HYBRID: u32 = Tracking::Hybrid as u32;
-        match self.tracking.load(Ordering::Relaxed) {
-            EVENTS => Tracking::Events,
-            HYBRID => Tracking::Hybrid,
-            _ => Tracking::Counter,
-        }
+        Tracking::ALL[self.tracking.load(Ordering::Relaxed) as usize]
     }
 
     /// Counts an event that is about to be started.
