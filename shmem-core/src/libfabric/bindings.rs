@@ -334,30 +334,6 @@ pub struct fid_mr {
     pub mem_desc: *mut c_void,
     pub key: u64,
 }
-pub type fi_hmem_iface = c_uint;
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct fi_mr_attr {
-    pub mr_iov: *const iovec,
-    pub iov_count: usize,
-    pub access: u64,
-    pub offset: u64,
-    pub requested_key: u64,
-    pub context: *mut c_void,
-    pub auth_key_size: usize,
-    pub auth_key: *mut u8,
-    pub iface: fi_hmem_iface,
-    pub device: fi_mr_attr__bindgen_ty_1,
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub union fi_mr_attr__bindgen_ty_1 {
-    pub reserved: u64,
-    pub cuda: c_int,
-    pub ze: c_int,
-    pub neuron: c_int,
-    pub synapseai: c_int,
-}
 pub const FI_UINT32: fi_datatype = 5;
 pub const FI_UINT64: fi_datatype = 7;
 pub type fi_datatype = c_uint;

@@ -7,27 +7,6 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::bindings::*;
 
-/// The result of a function whose entry or table the object does not have. An endpoint that was opened without atomics may have no
-/// table of them.
-trait NotThere {
-    const NOT_THERE: Self;
-}
-
-macro_rules! not_there {
-    ($($type:ty = $value:expr;)*) => {$(
-        impl NotThere for $type {
-            const NOT_THERE: Self = $value;
-        }
-    )*};
-}
-not_there! {
-    // -FI_ENOSYS
-    c_int = -38;
-    isize = -38;
-    u64 = -38_i64 as u64;
-    *const c_char = core::ptr::null();
-}
-
 /// Tables with their entries in order. An entry that is called lists function name, arguments after the object, and result.
 macro_rules! tables {
     ($($table:ident of $object:ident.$field:ident {
@@ -47,22 +26,17 @@ macro_rules! tables {
             ///
             /// # Safety
             ///
-            /// The object must be open, and the arguments be as the manual page of libfabric asks.
+            /// The object must be open and have this function, and the arguments be as the manual page of libfabric asks.
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "libfabric's own")]
             pub unsafe fn $name(object: *mut $object $(, $argument: $type)*) -> $result {
                 // SAFETY: an open object (caller).
                 let table = unsafe { (*object).$field };
-                if table.is_null() {
-                    return NotThere::NOT_THERE;
-                }
                 // The table is not borrowed: an older libfabric has a shorter one.
-                // SAFETY: not null: a table of libfabric's, of an open object (caller), which has this entry since 1.14.
-                match unsafe { (*table).$entry } {
-                    // SAFETY: the caller's promise.
-                    Some(call) => unsafe { call(object $(, $argument)*) },
-                    None => NotThere::NOT_THERE,
-                }
+                // SAFETY: a table of an open object with this function (caller), which has the entry since 1.14.
+                let call = unsafe { (*table).$entry }.expect(concat!("libfabric has fi_", stringify!($name)));
+                // SAFETY: the caller's promise.
+                unsafe { call(object $(, $argument)*) }
             }
         )?)*
     )*};
@@ -97,8 +71,9 @@ tables! {
     }
 
     fi_ops_mr of fid_domain.mr {
-        reg; regv;
-        regattr: mr_regattr(attr: *const fi_mr_attr, flags: u64, mr: *mut *mut fid_mr) -> c_int;
+        reg: mr_reg(buf: *const c_void, len: usize, access: u64, offset: u64, requested_key: u64, flags: u64,
+            mr: *mut *mut fid_mr, context: *mut c_void) -> c_int;
+        regv; regattr;
     }
 
     fi_ops_av of fid_av.ops {

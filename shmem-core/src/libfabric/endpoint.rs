@@ -1,6 +1,5 @@
 //! Endpoints: operations, with a completion queue and a counter.
 
-use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -12,13 +11,11 @@ use super::object::{Object, Refused};
 
 /// An endpoint, its completion queue and its counter. Fields drop in this order.
 ///
-/// Operations are named as in libfabric and documented there. Each is one indirect call, and returns the answer of libfabric:
-/// 0, or a negative error, `-FI_EAGAIN` if there is no room now, `-FI_ENOSYS` if the endpoint has no such operation.
-///
-/// Each operation is `unsafe`, with these conditions and no others. Messages are read during the call. Local memory must stay until the
-/// operation is complete, with the descriptors that the provider demands; the source of an injected operation (`FI_INJECT`) only until
-/// the call returns. Remote memory must be registered under the key of the operation, for this use. The context must stay
-/// until the operation is complete, with as many bytes as the provider has demanded in its mode.
+/// Operations are functions of [`calls`](super::calls) on [`as_ptr`](Self::as_ptr). Each returns the answer of libfabric: 0, or a
+/// negative error, `-FI_EAGAIN` if there is no room now. What their manual pages ask of the caller: local memory stays until the
+/// operation is complete, with the descriptors that the provider demands; the source of an injected operation (`FI_INJECT`) only
+/// until the call returns. Remote memory is registered under the key of the operation, for this use. The context stays until the
+/// operation is complete, with as many bytes as the provider has demanded in its mode.
 #[derive(Debug)]
 pub struct Endpoint {
     endpoint: Object<fid_ep>,
@@ -29,43 +26,15 @@ pub struct Endpoint {
     descriptor: Option<RawFd>,
 }
 
-/// The operations that the queue reports. Received messages and failures are always reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reports {
-    /// Operations with the flag `FI_COMPLETION`.
-    Asked,
-    /// All operations.
-    All,
-}
-
-macro_rules! posts {
-    ($($name:ident($message:ty);)*) => {$(
-        #[doc = concat!("`fi_", stringify!($name), "`.")]
-        ///
-        /// # Safety
-        ///
-        /// As [`Endpoint`] says.
-        #[inline(always)]
-        pub unsafe fn $name(&self, message: &$message, flags: u64) -> isize {
-            // SAFETY: an open endpoint; the message is read during the call, the rest is the caller's promise.
-            unsafe { calls::$name(self.endpoint.as_ptr(), message, flags) }
-        }
-    )*};
-}
-
 impl Endpoint {
     /// Opens an endpoint with a table of addresses, a queue of `entries` entries, at most a million, and a counter of complete
-    /// operations. If `sleeps`, threads can sleep on the queue.
+    /// operations. The queue reports operations with the flag `FI_COMPLETION`, received messages and failures. If `sleeps`, threads
+    /// can sleep on the queue.
     ///
     /// # Errors
     ///
     /// If the provider refuses; in `fi_cq_open` or `fi_control` if threads cannot sleep.
-    pub fn open(
-        addresses: &Arc<Addresses>,
-        entries: usize,
-        sleeps: bool,
-        reports: Reports,
-    ) -> Result<Self, Refused> {
+    pub fn open(addresses: &Arc<Addresses>, entries: usize, sleeps: bool) -> Result<Self, Refused> {
         let (domain, none) = (addresses.domain(), core::ptr::null_mut());
         // SAFETY: numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
@@ -89,13 +58,9 @@ impl Endpoint {
         // SAFETY: only this value has the endpoint, and closes it before counter, queue and addresses, to which it is bound below.
         // (If that fails, locals drop in reverse: the endpoint before counter and queue.)
         let endpoint: Object<fid_ep> = unsafe { Object::open("fi_endpoint", open) }?;
-        let selective = match reports {
-            Reports::Asked => FI_SELECTIVE_COMPLETION,
-            Reports::All => 0,
-        };
         let bindings = [
             (addresses.fid(), 0),
-            (queue.fid(), u64::from(FI_TRANSMIT) | selective),
+            (queue.fid(), u64::from(FI_TRANSMIT) | FI_SELECTIVE_COMPLETION),
             (queue.fid(), u64::from(FI_RECV)),
             (counter.fid(), u64::from(FI_READ | FI_WRITE)),
         ];
@@ -208,69 +173,10 @@ impl Endpoint {
         unsafe { calls::trywait(fabric, &raw mut queue, 1) == 0 }
     }
 
-    /// `fi_recv`.
-    ///
-    /// # Safety
-    ///
-    /// As [`Endpoint`] says; the buffer is written.
+    /// The endpoint, for the operations of [`calls`](super::calls).
     #[inline(always)]
-    pub unsafe fn recv(
-        &self,
-        buffer: (*mut u8, usize),
-        description: *mut c_void,
-        context: *mut c_void,
-    ) -> isize {
-        // `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
-        const ANYBODY: fi_addr_t = fi_addr_t::MAX;
-        let (start, bytes) = buffer;
-        // SAFETY: an open endpoint, and the caller's promise.
-        unsafe { calls::recv(self.endpoint.as_ptr(), start.cast(), bytes, description, ANYBODY, context) }
-    }
-
-    posts! {
-        sendmsg(fi_msg);
-        writemsg(fi_msg_rma);
-        readmsg(fi_msg_rma);
-        atomicmsg(fi_msg_atomic);
-    }
-
-    /// `fi_fetch_atomicmsg`, with one result and its description.
-    ///
-    /// # Safety
-    ///
-    /// As [`Endpoint`] says; the result is written.
-    #[inline(always)]
-    pub unsafe fn fetch_atomicmsg(
-        &self,
-        message: &fi_msg_atomic,
-        (result, description): (&mut fi_ioc, &mut *mut c_void),
-        flags: u64,
-    ) -> isize {
-        let endpoint = self.endpoint.as_ptr();
-        // SAFETY: an open endpoint; the message and the place of the result are read during the call, the rest is
-        // the caller's promise.
-        unsafe { calls::fetch_atomicmsg(endpoint, message, result, description, 1, flags) }
-    }
-
-    /// `fi_compare_atomicmsg`, with one operand to compare, one result, and their descriptions.
-    ///
-    /// # Safety
-    ///
-    /// As [`Endpoint`] says; the result is written.
-    #[inline(always)]
-    pub unsafe fn compare_atomicmsg(
-        &self,
-        message: &fi_msg_atomic,
-        (compare, described): (&fi_ioc, &mut *mut c_void),
-        (result, description): (&mut fi_ioc, &mut *mut c_void),
-        flags: u64,
-    ) -> isize {
-        let endpoint = self.endpoint.as_ptr();
-        // SAFETY: an open endpoint; the message and the places of operand and result are read during the call, the
-        // rest is the caller's promise.
-        unsafe {
-            calls::compare_atomicmsg(endpoint, message, compare, described, 1, result, description, 1, flags)
-        }
+    pub fn as_ptr(&self) -> *mut fid_ep {
+        self.endpoint.as_ptr()
     }
 
     pub(super) fn fid(&self) -> *mut fid {
@@ -291,79 +197,28 @@ mod tests {
     /// The provider that runs anywhere.
     const ANYWHERE: &CStr = c"tcp;ofi_rxm";
 
-    fn library() -> Option<&'static Library> {
+    /// A table of addresses of a provider on the interface `lo`, if this libfabric has it.
+    fn addresses(provider: &CStr) -> Option<Arc<Addresses>> {
         // SAFETY: no library is named: the system's.
-        match unsafe { Library::load(None) } {
-            Ok(library) => Some(library),
-            Err(why) => {
-                eprintln!("skipped: {why}");
-                None
-            }
-        }
-    }
-
-    /// A table of addresses of that provider, for endpoints with these capabilities, if there is a libfabric.
-    fn addresses(capabilities: u32) -> Option<Arc<Addresses>> {
-        Some(addresses_of(ANYWHERE, capabilities)?.unwrap())
-    }
-
-    /// A table of addresses of any provider, if this libfabric has it.
-    fn addresses_of(provider: &CStr, capabilities: u32) -> Option<Result<Arc<Addresses>, Refused>> {
-        let library = library()?;
-        let hints = Hints { capabilities: capabilities.into(), provider: Some(provider), ..Hints::default() };
-        let offers = match library.offers(&hints) {
-            Ok(offers) => offers,
-            Err(refused) => return Some(Err(refused)),
-        };
+        let library = unsafe { Library::load(None) }.inspect_err(|why| eprintln!("skipped: {why}")).ok()?;
+        let capabilities = u64::from(FI_MSG | FI_RMA);
+        let hints = Hints { capabilities, provider: Some(provider), ..Hints::default() };
+        let skipped = |why: &Refused| eprintln!("skipped: {provider:?}: {why:?}");
+        let offers = library.offers(&hints).inspect_err(skipped).ok()?;
         assert!(offers.entries().all(|entry| Ok(&*entry.provider()) == provider.to_str()));
-        assert_eq!(offers.on(Some("no-such-interface")).unwrap_err().code, FI_ENODATA.cast_signed());
         let is_there =
             |entry: &InfoEntry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
         let domain = Domain::open(offers.entries().find(is_there).unwrap()).unwrap();
-        assert_eq!(domain.entry().interface(), "lo");
-        drop(offers);
-        Some(Addresses::open(&domain, 0))
-    }
-
-    /// An endpoint of the provider that runs anywhere, with all capabilities that are used.
-    fn endpoint(sleeps: bool) -> Option<Endpoint> {
-        let addresses = addresses(FI_MSG | FI_RMA | FI_ATOMIC)?;
-        Some(Endpoint::open(&addresses, 16, sleeps, Reports::All).unwrap())
-    }
-
-    /// Old versions of this provider leave out tables of capabilities that were not requested.
-    #[test]
-    fn operations_without_a_table_return_enosys() {
-        const NOT_THERE: i32 = -FI_ENOSYS.cast_signed();
-        let Some(addresses) = addresses(FI_MSG) else { return };
-        let endpoint = Endpoint::open(&addresses, 16, false, Reports::All).unwrap();
-        assert!(endpoint.descriptor().is_none() && !endpoint.may_sleep());
-        // SAFETY: an open endpoint.
-        if !unsafe { (*endpoint.endpoint.as_ptr()).atomic }.is_null() {
-            return eprintln!("skipped: this libfabric gives every endpoint a table of atomics");
-        }
-        // SAFETY: numbers and pointers: all zeroes are a message of nothing.
-        let message: fi_msg_atomic = unsafe { core::mem::zeroed() };
-        // SAFETY: numbers and pointers: all zeroes are a place for nothing.
-        let (compare, mut result): (fi_ioc, fi_ioc) = unsafe { core::mem::zeroed() };
-        let (mut described, mut description) = (core::ptr::null_mut(), core::ptr::null_mut());
-        // SAFETY: nothing is named that it reads or writes.
-        assert_eq!(unsafe { endpoint.atomicmsg(&message, 0) }, NOT_THERE as isize);
-        // SAFETY: nothing is named that it reads or writes.
-        let answer = unsafe { endpoint.fetch_atomicmsg(&message, (&mut result, &mut description), 0) };
-        assert_eq!(answer, NOT_THERE as isize);
-        let (compare, result) = ((&compare, &mut described), (&mut result, &mut description));
-        // SAFETY: nothing is named that it reads or writes.
-        assert_eq!(unsafe { endpoint.compare_atomicmsg(&message, compare, result, 0) }, NOT_THERE as isize);
+        Some(Addresses::open(&domain, 0).unwrap())
     }
 
     /// The number is limited, since providers compute with it.
     #[test]
     fn any_number_of_entries_may_be_requested() {
-        let Some(addresses) = addresses(FI_MSG) else { return };
+        let Some(addresses) = addresses(ANYWHERE) else { return };
         let domain = addresses.domain();
         for asked in [1 << 32, 1 << 58, 1 << 60, usize::MAX] {
-            let queue = Endpoint::open(&addresses, asked, false, Reports::All).map(drop);
+            let queue = Endpoint::open(&addresses, asked, false).map(drop);
             for opened in [queue, Addresses::open(domain, asked).map(drop)] {
                 assert!(opened.is_ok() || opened.is_err_and(|refused| refused.code == libc::ENOMEM));
             }
@@ -384,14 +239,7 @@ mod tests {
         let place = behind.wrapping_sub(16);
         let families = [libc::AF_INET, libc::AF_INET6, libc::AF_UNSPEC, 27, 0xFF].map(|family| family as u8);
         for provider in [ANYWHERE, c"sockets"] {
-            let addresses = match addresses_of(provider, FI_MSG) {
-                Some(Ok(addresses)) => addresses,
-                Some(Err(why)) => {
-                    eprintln!("skipped: {provider:?}: {why:?}");
-                    continue;
-                }
-                None => return,
-            };
+            let Some(addresses) = addresses(provider) else { continue };
             for family in families {
                 let address = [family, 0, 0x30, 0x39, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
                 // SAFETY: the end of the first half, of which there is no reference.
@@ -407,9 +255,10 @@ mod tests {
 
     #[test]
     fn memory_is_bound_inside_one_domain() {
-        let (Some(one), Some(other)) = (endpoint(false), endpoint(false)) else { return };
+        let (Some(one), Some(other)) = (addresses(ANYWHERE), addresses(ANYWHERE)) else { return };
+        let other = Endpoint::open(&other, 16, false).unwrap();
         let mut memory = [0_u64; 8];
-        let (start, domain) = (memory.as_mut_ptr().cast(), one.addresses().domain());
+        let (start, domain) = (memory.as_mut_ptr().cast(), one.domain());
         // SAFETY: the memory goes behind what is given, and nobody is told its key.
         let registered = unsafe { Registration::new(domain, (start, 64), FI_READ, 7) };
         let refused = registered.unwrap().bind(&other).unwrap_err();

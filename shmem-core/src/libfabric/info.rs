@@ -58,10 +58,7 @@ impl Library {
         let hints = unsafe { (self.symbols().fi_dupinfo)(core::ptr::null()) };
         let hints = NonNull::new(hints).ok_or(refused(FI_ENOMEM.cast_signed()))?;
         let hints = Info { library: self, first: hints };
-        hints.fill_in(asked);
-        if let Some(provider) = asked.provider {
-            hints.name(provider).ok_or(refused(FI_ENOMEM.cast_signed()))?;
-        }
+        hints.fill_in(asked).ok_or(refused(FI_ENOMEM.cast_signed()))?;
         let mut list = core::ptr::null_mut();
         let (node, service) = (core::ptr::null(), core::ptr::null());
         let getinfo = self.symbols().fi_getinfo;
@@ -81,17 +78,6 @@ impl Info {
         InfoEntry { library: self.library, info: self.first, list: PhantomData }
     }
 
-    /// The first entry, or the first of an interface. (Hints may name one, but not every provider heeds them.)
-    ///
-    /// # Errors
-    ///
-    /// `FI_ENODATA` if no entry has the interface.
-    pub fn on(&self, interface: Option<&str>) -> Result<InfoEntry<'_>, Refused> {
-        let mut entries = self.entries();
-        let found = entries.find(|entry| interface.is_none_or(|name| entry.interface() == name));
-        found.ok_or(Refused::of("fi_getinfo", FI_ENODATA.cast_signed()))
-    }
-
     /// All entries.
     pub fn entries(&self) -> impl Iterator<Item = InfoEntry<'_>> {
         core::iter::successors(Some(self.first()), |entry| {
@@ -100,8 +86,8 @@ impl Info {
         })
     }
 
-    /// Writes hints to this entry, which is empty and not shared yet.
-    fn fill_in(&self, asked: &Hints<'_>) {
+    /// Writes hints to this entry, which is empty and not shared yet. `None`: out of memory.
+    fn fill_in(&self, asked: &Hints<'_>) -> Option<()> {
         // SAFETY: an entry that libfabric has just made; nobody else has it.
         let info = unsafe { &mut *self.first.as_ptr() };
         info.caps = asked.capabilities;
@@ -115,18 +101,12 @@ impl Info {
         domain.data_progress = FI_PROGRESS_MANUAL;
         domain.resource_mgmt = asked.resources;
         domain.mr_mode = asked.registration.cast_signed();
-    }
-
-    /// Writes the name of a provider to this entry, which is empty and not shared yet. `None`: out of memory.
-    fn name(&self, provider: &CStr) -> Option<()> {
-        // SAFETY: a text that ends with a zero.
-        let copy = NonNull::new(unsafe { libc::strdup(provider.as_ptr()) })?;
-        // SAFETY: an entry that libfabric has just made; nobody else has it.
-        let info = unsafe { &mut *self.first.as_ptr() };
-        // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
-        let fabric = unsafe { &mut *info.fabric_attr };
-        // libfabric frees the copy with the entry.
-        fabric.prov_name = copy.as_ptr();
+        if let Some(provider) = asked.provider {
+            // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
+            let fabric = unsafe { &mut *info.fabric_attr };
+            // SAFETY: a text that ends with a zero. libfabric frees the copy with the entry.
+            fabric.prov_name = NonNull::new(unsafe { libc::strdup(provider.as_ptr()) })?.as_ptr();
+        }
         Some(())
     }
 }

@@ -153,12 +153,12 @@ impl Symbols {
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use core::mem::MaybeUninit;
     use std::process::Command;
 
     use super::super::bindings::FI_ENODATA;
     use super::super::{Hints, Refused};
     use super::*;
+    use crate::dispositions::{Dispositions, is_in};
     use crate::fixture::in_child;
 
     /// A libfabric that, when it is loaded and in each `fi_getinfo`, installs handlers for all signals, blocks the signals, and sets a
@@ -207,39 +207,17 @@ mod tests {
         const char *fi_strerror(int error) { return "there is nothing"; }
     "#;
 
-    /// A handler, its flags, and what it blocks.
-    type Handler = (usize, c_int, Vec<bool>);
-
-    /// Handlers, blocked signals, and the stack of handlers of this process.
-    fn signals() -> (Vec<Handler>, Vec<bool>, usize) {
-        let numbers = || 1..=libc::SIGRTMAX();
-        let blocked = |mask: libc::sigset_t| {
-            // SAFETY: a set that is initialised, and the number of a signal.
-            let is_blocked = |number| unsafe { libc::sigismember(&raw const mask, number) } == 1;
-            numbers().map(is_blocked).collect()
-        };
-        let handler = |number| {
-            let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: asks only, and there is room for the answer.
-            unsafe { libc::sigaction(number, core::ptr::null(), action.as_mut_ptr()) };
-            // SAFETY: numbers and an optional function, which zeroes initialise.
-            let action = unsafe { action.assume_init() };
+    /// Handlers with their flags and masks, blocked signals, and the stack of handlers of this process.
+    fn signals() -> (Vec<(usize, c_int, Vec<bool>)>, Vec<bool>, usize) {
+        let Dispositions { actions, mask, stack } = Dispositions::now();
+        let blocked =
+            |mask: &libc::sigset_t| (1..=libc::SIGRTMAX()).map(|signal| is_in(mask, signal)).collect();
+        let handler = |(_, action): &(c_int, libc::sigaction)| {
             // Flags matter for handlers only, and the C library adds one of its own.
             let handles = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
-            let flags = if handles { action.sa_flags } else { 0 };
-            (action.sa_sigaction, flags, blocked(action.sa_mask))
+            (action.sa_sigaction, if handles { action.sa_flags } else { 0 }, blocked(&action.sa_mask))
         };
-        let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
-        // SAFETY: asks only, and there is room for the answer.
-        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, core::ptr::null(), mask.as_mut_ptr()) };
-        let mut stack = MaybeUninit::<libc::stack_t>::zeroed();
-        // SAFETY: asks only, and there is room for the answer.
-        unsafe { libc::sigaltstack(core::ptr::null(), stack.as_mut_ptr()) };
-        // SAFETY: numbers and an address, which zeroes initialise.
-        let stack = unsafe { stack.assume_init() };
-        // SAFETY: numbers, which zeroes initialise.
-        let mask = unsafe { mask.assume_init() };
-        (numbers().map(handler).collect(), blocked(mask), stack.ss_sp.addr())
+        (actions.iter().map(handler).collect(), blocked(&mask), stack.ss_sp.addr())
     }
 
     /// In a process of its own: handlers are of the whole process, and other tests start processes.

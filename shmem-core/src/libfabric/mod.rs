@@ -23,7 +23,7 @@ mod registration;
 
 pub use addresses::Addresses;
 pub use domain::Domain;
-pub use endpoint::{Endpoint, Reports};
+pub use endpoint::Endpoint;
 pub use info::{Hints, Info, InfoEntry};
 pub use library::{Library, LibraryError, NAMES, Symbols, VERSION};
 pub use object::Refused;

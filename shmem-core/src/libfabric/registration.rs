@@ -33,19 +33,13 @@ impl Registration {
         access: u32,
         key: u64,
     ) -> Result<Self, Refused> {
-        let range = libc::iovec { iov_base: start.cast(), iov_len: bytes };
-        // SAFETY: numbers and pointers, for which zeroes are valid.
-        let mut attributes: fi_mr_attr = unsafe { core::mem::zeroed() };
-        attributes.mr_iov = &raw const range;
-        attributes.iov_count = 1;
-        attributes.access = access.into();
-        attributes.requested_key = key;
+        let (start, none) = (start.cast_const().cast::<c_void>(), core::ptr::null_mut());
         let open = |memory| {
-            // SAFETY: an open domain; the attributes are read during the call, and the memory stays (caller).
-            unsafe { calls::mr_regattr(domain.as_ptr(), &raw const attributes, 0, memory) }
+            // SAFETY: an open domain, and memory that stays (caller).
+            unsafe { calls::mr_reg(domain.as_ptr(), start, bytes, access.into(), 0, key, 0, memory, none) }
         };
         // SAFETY: only this value has the memory, and closes it before it releases the domain.
-        let memory = unsafe { Object::open("fi_mr_regattr", open) }?;
+        let memory = unsafe { Object::open("fi_mr_reg", open) }?;
         Ok(Self { memory, domain: Arc::clone(domain) })
     }
 

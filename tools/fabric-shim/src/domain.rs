@@ -14,7 +14,7 @@ use crate::information;
 use crate::object::{Object, ObjectState, Real, called, close, failure, identity, open, table};
 use crate::queue::{Counter, Queue};
 use crate::region;
-use crate::shared::Shared;
+use crate::shared::{Facts, Shared};
 
 /// A fabric. The shim keeps no state for it.
 pub(crate) struct Fabric;
@@ -44,7 +44,7 @@ called! {
             let shared = Shared { real: Real::new(real), managed, regions, contexts, endpoints, enabled };
             let fid = identity(FI_CLASS_DOMAIN, context, table!(fi_ops { close: close::<Arc<Shared>> }));
             let ops = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
-            (fid_domain { fid, ops, mr: table!(fi_ops_mr { regattr }) }, Arc::new(shared))
+            (fid_domain { fid, ops, mr: table!(fi_ops_mr { reg }) }, Arc::new(shared))
         };
         // SAFETY: `place` is writable (user).
         unsafe { open(place, call, stand) }
@@ -116,11 +116,13 @@ called! {
         unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
     }
 
-    fn regattr(domain: Arc<Shared> as fid_domain, attributes: *const fi_mr_attr, flags: u64, place: *mut *mut fid_mr) -> c_int {
-        // SAFETY: the user's attributes.
-        let attributes = unsafe { &*attributes };
-        // SAFETY: the user registers its own memory, and counts its ranges.
-        match unsafe { region::register(domain, attributes, flags) } {
+    fn reg(domain: Arc<Shared> as fid_domain, start: *const c_void, bytes: usize, access: u64, _offset: u64, requested_key: u64,
+        _flags: u64, place: *mut *mut fid_mr, context: *mut c_void) -> c_int
+    {
+        let range = start.addr()..start.addr().saturating_add(bytes);
+        let facts = Facts { range, access, enabled: false };
+        // SAFETY: the user keeps its memory while it is registered.
+        match unsafe { region::register(domain, facts, requested_key, context) } {
             Ok(made) => {
                 // SAFETY: `place` is writable (user).
                 unsafe { place.write(made) };

@@ -14,7 +14,7 @@ use crate::demand::demands;
 use crate::information::Parts;
 use crate::kept::Kept;
 use crate::object::{Object, ObjectState, failure, refusal};
-use crate::operation::{Operation, RECEIVE, SEND, list};
+use crate::operation::{Call, Operation, RECEIVE, SEND, WRITE, list};
 use crate::queue::{Counter, Queue};
 use crate::shared::Shared;
 
@@ -34,19 +34,14 @@ pub(crate) struct Endpoint {
     max_msg_size: usize,
     /// Flags of receives, whose call has no argument for them.
     receive_flags: u64,
-    transmit: OnceLock<Stream>,
-    receive: OnceLock<Stream>,
+    /// The queue for operations with `FI_COMPLETION`.
+    transmit: OnceLock<Arc<Queue>>,
+    receive: OnceLock<Arc<Queue>>,
     ports: OnceLock<Arc<Ports>>,
     count: OnceLock<Arc<Count>>,
     kept: Arc<Kept>,
     storm: Mutex<Storm>,
     updates: AtomicU64,
-}
-
-/// A queue for completions; `selective`: of operations with `FI_COMPLETION` only.
-struct Stream {
-    queue: Arc<Queue>,
-    selective: bool,
 }
 
 /// Refusals with `EAGAIN`: of the next call so far, and calls since without progress.
@@ -106,10 +101,9 @@ impl Endpoint {
                 // SAFETY: all objects of this class are the shim's own.
                 let queue = unsafe { Object::<Arc<Queue>>::behind(to) };
                 queue.served.add(&self.kept);
-                let selective = flags & FI_SELECTIVE_COMPLETION != 0;
-                for (bit, stream) in [(FI_TRANSMIT, &self.transmit), (FI_RECV, &self.receive)] {
+                for (bit, bound) in [(FI_TRANSMIT, &self.transmit), (FI_RECV, &self.receive)] {
                     if flags & u64::from(bit) != 0 {
-                        _ = stream.set(Stream { queue: Arc::clone(queue), selective });
+                        _ = bound.set(Arc::clone(queue));
                     }
                 }
                 queue.real().cast()
@@ -156,13 +150,9 @@ impl Endpoint {
         unsafe { port_of(place) }.0
     }
 
-    /// Carries out a call of the user.
-    ///
-    /// # Safety
-    ///
-    /// The endpoint must be open, the buffers stay as libfabric asks until completion, and so must the context
-    /// where contexts are demanded.
-    unsafe fn take(&self, mut operation: Operation) -> isize {
+    /// Carries out a call of the user, who keeps the endpoint open during the call, and buffers and context until completion
+    /// ([`Operation`]).
+    fn take(&self, mut operation: Operation) -> isize {
         if self.refuses_now() {
             return refusal(FI_EAGAIN);
         }
@@ -174,12 +164,12 @@ impl Endpoint {
         if counted && self.updates.fetch_add(1, Ordering::Relaxed) % LOST == LOST - 1 {
             operation.lose_update();
         }
-        let stream = self.completes(&operation);
-        if let Some(stream) = stream {
-            if !stream.queue.owe(operation.call == RECEIVE) {
+        let queue = self.reports(operation.call, operation.flags);
+        if let Some(queue) = queue {
+            if !queue.owe(operation.call == RECEIVE) {
                 return refusal(FI_EAGAIN);
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: the context of a user who keeps it until completion (`Operation`).
             unsafe { self.domain.contexts.begin(operation.context) };
         }
         if self.keeps(&operation) {
@@ -187,7 +177,7 @@ impl Endpoint {
             self.kept.add(operation);
             return 0;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the endpoint is open while its user calls it, who keeps the buffers (`Operation`).
         let result = unsafe { operation.issue(self.kept.real.as_ptr()) };
         if result == 0 {
             return 0;
@@ -195,8 +185,8 @@ impl Endpoint {
         if counted {
             self.updates.fetch_sub(1, Ordering::Relaxed);
         }
-        if let Some(stream) = stream {
-            stream.queue.paid();
+        if let Some(queue) = queue {
+            queue.paid();
             // SAFETY: begun above.
             unsafe { self.domain.contexts.end(operation.context) };
         }
@@ -208,13 +198,15 @@ impl Endpoint {
     /// # Safety
     ///
     /// The message must be as libfabric's manual page asks.
-    unsafe fn write_at_once(&self, message: &fi_msg_rma, flags: u64) -> isize {
+    unsafe fn write_at_once(&self, message: *const fi_msg_rma, flags: u64) -> isize {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
         // SAFETY: the caller's promise.
         let local = unsafe { list(message.msg_iov, message.iov_count) };
         // SAFETY: readable until completion (caller), which is below.
         unsafe { at_once::copy(local) };
-        if let Some(stream) = reporting(&self.transmit, flags) {
-            stream.queue.report(message.context);
+        if let Some(queue) = self.reports(WRITE, flags) {
+            queue.report(message.context);
         }
         self.count.get().into_iter().for_each(|count| count.add());
         0
@@ -241,9 +233,11 @@ impl Endpoint {
     }
 
     /// The queue for the completion of an operation, if it is reported.
-    fn completes(&self, operation: &Operation) -> Option<&Stream> {
-        let stream = if operation.call == RECEIVE { &self.receive } else { &self.transmit };
-        reporting(stream, operation.flags)
+    fn reports(&self, call: Call, flags: u64) -> Option<&Arc<Queue>> {
+        if call == RECEIVE {
+            return self.receive.get();
+        }
+        self.transmit.get().filter(|_| flags & u64::from(FI_COMPLETION) != 0)
     }
 
     /// Whether an operation is delayed.
@@ -251,9 +245,4 @@ impl Endpoint {
         let ordered = operation.call == SEND && self.transmits.msg_order & u64::from(FI_ORDER_SAS) != 0;
         demands().reorder && operation.call != RECEIVE && !ordered
     }
-}
-
-/// The queue, if it reports operations with these flags.
-fn reporting(stream: &OnceLock<Stream>, flags: u64) -> Option<&Stream> {
-    stream.get().filter(|stream| !stream.selective || flags & u64::from(FI_COMPLETION) != 0)
 }

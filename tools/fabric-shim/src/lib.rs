@@ -8,7 +8,8 @@
 //! * checks the user: a violation ends the process at once, with the call and the rule;
 //! * does what hardware may do: writes into contexts, fails with `EAGAIN`, delays and reorders.
 //!
-//! Functions that the transport of `shmem-core` does not call are left out of the tables; they return `FI_ENOSYS`.
+//! Functions that the transport of `shmem-core` does not call are left out of the tables. Queues report sent operations with
+//! `FI_COMPLETION` only, however they were bound.
 //!
 //! ```text
 //! export       the symbols of a libfabric

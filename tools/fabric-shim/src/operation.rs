@@ -98,8 +98,10 @@ impl Operation {
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn transfer(call: Call, message: &fi_msg_rma, flags: u64) -> Self {
+    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion.
+    pub(crate) unsafe fn transfer(call: Call, message: *const fi_msg_rma, flags: u64) -> Self {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
         // SAFETY: the caller's promise.
         let local = unsafe { Buffers::of((message.msg_iov, message.desc, message.iov_count), |part| *part) };
         // SAFETY: the caller's promise.
@@ -112,14 +114,17 @@ impl Operation {
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks, and each list have its count of elements.
+    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion, and each list have
+    /// its count of elements.
     pub(crate) unsafe fn atomic(
         call: Call,
-        message: &fi_msg_atomic,
+        message: *const fi_msg_atomic,
         compare: Elements,
         result: Elements,
         flags: u64,
     ) -> Self {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
         let bytes = size_of_element(message.datatype);
         let as_bytes = |part: &fi_ioc| iovec { iov_base: part.addr, iov_len: part.count * bytes };
         // SAFETY: the caller's promise.

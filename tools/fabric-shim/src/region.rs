@@ -5,7 +5,6 @@ use core::ops::Range;
 use core::ptr::{null_mut, without_provenance, without_provenance_mut};
 use std::sync::Arc;
 
-use libc::iovec;
 use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
@@ -13,15 +12,12 @@ use shmem_core::libfabric::calls;
 use crate::demand::demands;
 use crate::endpoint::Endpoint;
 use crate::object::{Object, ObjectState, called, close, failure, identity, table};
-use crate::operation::list;
 use crate::shared::{Facts, NO_KEY, Shared, made_up};
 
 pub(crate) struct Region {
     domain: Arc<Shared>,
-    memory: Vec<iovec>,
-    access: u64,
+    facts: Facts,
     requested_key: u64,
-    flags: u64,
     bound: Mutex<Option<u16>>,
 }
 
@@ -41,36 +37,25 @@ impl ObjectState for Region {
 ///
 /// # Safety
 ///
-/// `mr_iov` must have `iov_count` ranges, and the memory stay while it is registered.
+/// The memory must stay while it is registered.
 pub(crate) unsafe fn register(
     domain: &Arc<Shared>,
-    attributes: &fi_mr_attr,
-    flags: u64,
+    facts: Facts,
+    requested_key: u64,
+    context: *mut c_void,
 ) -> Result<*mut fid_mr, c_int> {
-    // SAFETY: `iov_count` ranges (caller).
-    let memory = unsafe { list(attributes.mr_iov, attributes.iov_count) }.to_vec();
-    let range = |part: &iovec| part.iov_base.addr()..part.iov_base.addr().saturating_add(part.iov_len);
-    let ranges: Vec<_> = memory.iter().map(range).collect();
     if demands().mr_allocated {
-        ranges.iter().for_each(must_exist);
+        must_exist(&facts.range);
     }
-    if demands().mlock && !ranges.iter().all(lock) {
+    if demands().mlock && !lock(&facts.range) {
         return Err(failure(FI_ENOMEM));
     }
-    let ops = table!(fi_ops { close: close::<Region>, bind, control });
-    let fid = identity(FI_CLASS_MR, attributes.context, ops);
-    let region = Region {
-        domain: Arc::clone(domain),
-        memory,
-        access: attributes.access,
-        requested_key: attributes.requested_key,
-        flags,
-        bound: Mutex::default(),
-    };
+    let fid = identity(FI_CLASS_MR, context, table!(fi_ops { close: close::<Region>, bind, control }));
+    let region =
+        Region { domain: Arc::clone(domain), facts: facts.clone(), requested_key, bound: Mutex::default() };
     let made = Object::hand_out(fid_mr { fid, mem_desc: null_mut(), key: NO_KEY }, null_mut(), region);
     // SAFETY: just made, and nobody else has it.
     unsafe { (*made).mem_desc = made.cast() };
-    let facts = Facts { ranges, access: attributes.access, enabled: false };
     let result = match domain.regions.add(made.addr(), facts) {
         false => failure(FI_ENOMEM),
         true if demands().mr_endpoint => 0,
@@ -106,27 +91,14 @@ fn enable(region: &Object<Region>) -> c_int {
     {
         violation!("key_size", "the key {key:#x} is asked for; mr_key_size of the domain is {bytes} bytes");
     }
+    let Facts { range, access, .. } = &region.facts;
     // The real library counts remote addresses from the start of the registered range. To have virtual addresses, the range starts at
     // address 0; so the target does not check a lower bound.
-    let from_zero = |part: &iovec| iovec {
-        iov_base: null_mut(),
-        iov_len: part.iov_base.addr().saturating_add(part.iov_len),
-    };
-    let memory = match demands().mr_virt_addr {
-        true => region.memory.iter().map(from_zero).collect(),
-        false => region.memory.clone(),
-    };
-    // SAFETY: plain data, for which all zeroes are what libfabric takes for "nothing".
-    let mut attributes: fi_mr_attr = unsafe { core::mem::zeroed() };
-    attributes.mr_iov = memory.as_ptr();
-    attributes.iov_count = memory.len();
-    attributes.access = region.access;
-    attributes.requested_key = key;
+    let start = if demands().mr_virt_addr { 0 } else { range.start };
+    let (domain, from, bytes) = (region.domain.real.as_ptr(), without_provenance(start), range.end - start);
     let mut real = null_mut();
     // SAFETY: an open domain, and memory that its user registers.
-    let result = unsafe {
-        calls::mr_regattr(region.domain.real.as_ptr(), &raw const attributes, region.flags, &raw mut real)
-    };
+    let result = unsafe { calls::mr_reg(domain, from, bytes, *access, 0, key, 0, &raw mut real, null_mut()) };
     if result == 0 {
         region.stand_for(real);
         // SAFETY: the user reads the key after this call.

@@ -35,8 +35,9 @@ impl ObjectState for std::sync::Arc<Shared> {
 pub(crate) struct Regions(Mutex<HashMap<usize, Facts>>);
 
 /// The memory of a registration, and its permitted use.
+#[derive(Clone)]
 pub(crate) struct Facts {
-    pub(crate) ranges: Vec<Range<usize>>,
+    pub(crate) range: Range<usize>,
     pub(crate) access: u64,
     pub(crate) enabled: bool,
 }
@@ -68,7 +69,7 @@ impl Regions {
         let end = start.saturating_add(buffer.iov_len);
         let what = format!("{call} of {} bytes at {start:#x}", buffer.iov_len);
         let known = self.0.lock();
-        let Some(Facts { ranges, access: had, enabled }) = known.get(&descriptor) else {
+        let Some(Facts { range, access: had, enabled }) = known.get(&descriptor) else {
             let given = match descriptor {
                 0 => "without a descriptor".to_owned(),
                 _ => format!("with the descriptor {descriptor:#x}, which is that of no open registration"),
@@ -78,8 +79,8 @@ impl Regions {
         if !enabled {
             violation!("FI_MR_ENDPOINT", "{what} with a registration that is not enabled yet");
         }
-        if !ranges.iter().any(|range| range.start <= start && end <= range.end) {
-            violation!("FI_MR_LOCAL", "{what} with the descriptor of other memory: {ranges:#x?}");
+        if start < range.start || range.end < end {
+            violation!("FI_MR_LOCAL", "{what} with the descriptor of other memory: {range:#x?}");
         }
         if had & u64::from(access) == 0 {
             violation!("FI_MR_LOCAL", "{what} needs the access {access:#x}; it was registered with {had:#x}");

@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use super::port::Posting;
 use crate::libfabric::bindings::*;
+use crate::libfabric::calls;
 use crate::transport::{AtomicOp, Width};
 
 /// Memory of a peer, for the provider.
@@ -69,7 +70,7 @@ impl RemoteMemory {
         let flags = posting.flags | u64::from(flags);
         transfer(posting, self, local, bytes, data, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-            unsafe { posting.endpoint.writemsg(message, flags) }
+            unsafe { calls::writemsg(posting.endpoint.as_ptr(), message, flags) }
         })
     }
 
@@ -84,7 +85,7 @@ impl RemoteMemory {
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         transfer(posting, self, local, bytes, 0, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-            unsafe { posting.endpoint.readmsg(message, flags) }
+            unsafe { calls::readmsg(posting.endpoint.as_ptr(), message, flags) }
         })
     }
 
@@ -108,7 +109,8 @@ impl RemoteMemory {
         let (memory, compared) = (place(operands.from), place(operands.from.wrapping_add(8)));
         let (mut description, mut compared_description) = (operands.description, operands.description);
         let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
-        let message = fi_msg_atomic {
+        let endpoint = posting.endpoint.as_ptr();
+        let message = &fi_msg_atomic {
             msg_iov: &raw const memory,
             desc: &raw mut description,
             iov_count: 1,
@@ -122,19 +124,23 @@ impl RemoteMemory {
         };
         let Some(result) = result else {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-            return unsafe { posting.endpoint.atomicmsg(&message, posting.flags | u64::from(flags)) };
+            return unsafe { calls::atomicmsg(endpoint, message, posting.flags | u64::from(flags)) };
         };
-        let (mut before, mut result_description) = (place(result.from), result.description);
-        let to = (&mut before, &mut result_description);
+        let (mut before, mut described) = (place(result.from), result.description);
         // An operation with its result here is delivered; cxi refuses the flag.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         if word.op != FI_CSWAP {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-            return unsafe { posting.endpoint.fetch_atomicmsg(&message, to, flags) };
+            return unsafe {
+                calls::fetch_atomicmsg(endpoint, message, &raw mut before, &raw mut described, 1, flags)
+            };
         }
-        let compare = (&compared, &mut compared_description);
+        let (compared, description) = (&raw const compared, &raw mut compared_description);
+        let (before, described) = (&raw mut before, &raw mut described);
         // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.compare_atomicmsg(&message, compare, to, flags) }
+        unsafe {
+            calls::compare_atomicmsg(endpoint, message, compared, description, 1, before, described, 1, flags)
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::record::{Free, Records};
 use super::{buffers, landing};
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
-use crate::libfabric::{Endpoint, Registration, Reports};
+use crate::libfabric::{Endpoint, Registration};
 
 /// Records per unit: most operations in flight whose completion is reported.
 const RECORDS: usize = 256;
@@ -47,7 +47,7 @@ impl Unit {
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + landing::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
-        let open = || Endpoint::open(&domain.addresses, entries, wakes, Reports::Asked);
+        let open = || Endpoint::open(&domain.addresses, entries, wakes);
         let mut endpoint = open();
         for _ in 1..TRIES {
             match &endpoint {

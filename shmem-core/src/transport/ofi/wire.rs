@@ -15,6 +15,10 @@ use super::landing::Written;
 use super::operation::{LocalMemory, RemoteMemory};
 use super::port::Posting;
 use crate::libfabric::bindings::*;
+use crate::libfabric::calls;
+
+/// `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
+const ANYBODY: fi_addr_t = fi_addr_t::MAX;
 
 /// Most bytes of injected messages.
 const SHORT: usize = 256;
@@ -48,10 +52,11 @@ impl Fabric {
     /// Posts a buffer as a receive. Returns whether there was room.
     fn post(&self, number: usize) -> bool {
         let (buffers, unit) = (&self.buffers, self.first().unit);
-        let (context, to) = (buffers.context(number), (buffers.bytes(number), buffers.message));
+        let (context, to) = (buffers.context(number), buffers.bytes(number).cast());
+        let (endpoint, bytes, description) = (unit.endpoint.as_ptr(), buffers.message, buffers.description());
         let answer = unit.exclusively(|| {
             // SAFETY: the buffer, and its context in front of it, are the provider's until the message has arrived.
-            unsafe { unit.endpoint.recv(to, buffers.description(), context) }
+            unsafe { calls::recv(endpoint, to, bytes, description, ANYBODY, context) }
         });
         match answer {
             0 => true,
@@ -147,7 +152,7 @@ impl Fabric {
         let unit = self.first().unit;
         let answer = unit.exclusively(|| {
             // SAFETY: the bytes are the caller's promise; contexts are in front of buffers, or none.
-            unsafe { unit.endpoint.sendmsg(&message, flags) }
+            unsafe { calls::sendmsg(unit.endpoint.as_ptr(), &raw const message, flags) }
         });
         match answer {
             0 => Sent::Done,

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};
 
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, InfoEntry, Library, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, InfoEntry, Library, calls};
 
 use crate::dice::Dice;
 
@@ -66,7 +66,7 @@ impl Outsider {
             |entry: &InfoEntry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
         let domain = Domain::open(list.entries().find(is_there).expect("lo")).expect("a domain");
         let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
-        let endpoint = Endpoint::open(&addresses, 1024, false, Reports::All).expect("an endpoint");
+        let endpoint = Endpoint::open(&addresses, 1024, false).expect("an endpoint");
         let [high, low] = port.to_be_bytes();
         let [a, b, c, d] = Ipv4Addr::LOCALHOST.octets();
         let [family, family_high] = (libc::AF_INET as u16).to_ne_bytes();
@@ -101,14 +101,14 @@ impl Outsider {
             context: context(),
             data: told.unwrap_or_default(),
         };
-        let (endpoint, patience) = (&self.endpoint, self.patience);
+        let (endpoint, patience, message) = (self.endpoint.as_ptr(), self.patience, &raw const message);
         let tells = told.map_or(0, |_| u64::from(FI_REMOTE_CQ_DATA));
         let flags = u64::from(FI_COMPLETION | FI_DELIVERY_COMPLETE) | tells;
         self.finish(patience, || match touch {
             // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
-            Touch::Read => unsafe { endpoint.readmsg(&message, FI_COMPLETION.into()) },
+            Touch::Read => unsafe { calls::readmsg(endpoint, message, FI_COMPLETION.into()) },
             // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
-            _ => unsafe { endpoint.writemsg(&message, flags) },
+            _ => unsafe { calls::writemsg(endpoint, message, flags) },
         })
     }
 
@@ -123,8 +123,9 @@ impl Outsider {
             context: context(),
             data: 0,
         };
+        let (endpoint, message) = (self.endpoint.as_ptr(), &raw const message);
         // SAFETY: neither the buffer nor the context is ever freed.
-        self.finish(wait, || unsafe { self.endpoint.sendmsg(&message, FI_COMPLETION.into()) })
+        self.finish(wait, || unsafe { calls::sendmsg(endpoint, message, FI_COMPLETION.into()) })
     }
 
     fn finish(&self, wait: Duration, mut call: impl FnMut() -> isize) -> Outcome {

@@ -81,7 +81,7 @@ called! {
 
     fn atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
         // SAFETY: a message of a user who keeps the buffers until completion.
-        unsafe { endpoint.atomic(ATOMIC, message, [NONE, NONE], flags) }
+        endpoint.take(unsafe { Operation::atomic(ATOMIC, message, NONE, NONE, flags) })
     }
 
     fn fetch_atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, results: *mut fi_ioc,
@@ -89,16 +89,17 @@ called! {
     {
         let results = (results.cast_const(), descriptors, count);
         // SAFETY: a message and elements of a user who keeps the buffers until completion.
-        unsafe { endpoint.atomic(FETCH_ATOMIC, message, [NONE, results], flags) }
+        endpoint.take(unsafe { Operation::atomic(FETCH_ATOMIC, message, NONE, results, flags) })
     }
 
     fn compare_atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, compares: *const fi_ioc,
         compare_descriptors: *mut *mut c_void, compare_count: usize, results: *mut fi_ioc, descriptors: *mut *mut c_void,
         count: usize, flags: u64) -> isize
     {
-        let lists = [(compares, compare_descriptors, compare_count), (results.cast_const(), descriptors, count)];
+        let compares = (compares, compare_descriptors, compare_count);
+        let results = (results.cast_const(), descriptors, count);
         // SAFETY: a message and elements of a user who keeps the buffers until completion.
-        unsafe { endpoint.atomic(COMPARE_ATOMIC, message, lists, flags) }
+        endpoint.take(unsafe { Operation::atomic(COMPARE_ATOMIC, message, compares, results, flags) })
     }
 }
 
@@ -117,36 +118,11 @@ impl Endpoint {
     ///
     /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion.
     unsafe fn transfer(&self, call: Call, message: *const fi_msg_rma, flags: u64) -> isize {
-        // SAFETY: the caller's promise.
-        let message = unsafe { &*message };
         if call == WRITE && at_once::is_on() {
             // SAFETY: the caller's promise.
             return unsafe { self.write_at_once(message, flags) };
         }
         // SAFETY: the caller's promise.
-        let operation = unsafe { Operation::transfer(call, message, flags) };
-        // SAFETY: the endpoint is open while users call it; the buffers stay (caller).
-        unsafe { self.take(operation) }
-    }
-
-    /// Carries out an atomic, with its values to compare with and the places of its results.
-    ///
-    /// # Safety
-    ///
-    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion, and each list
-    /// have its count of elements.
-    unsafe fn atomic(
-        &self,
-        call: Call,
-        message: *const fi_msg_atomic,
-        [compares, results]: [Elements; 2],
-        flags: u64,
-    ) -> isize {
-        // SAFETY: the caller's promise.
-        let message = unsafe { &*message };
-        // SAFETY: the caller's promise.
-        let operation = unsafe { Operation::atomic(call, message, compares, results, flags) };
-        // SAFETY: the endpoint is open while users call it; the buffers stay (caller).
-        unsafe { self.take(operation) }
+        self.take(unsafe { Operation::transfer(call, message, flags) })
     }
 }

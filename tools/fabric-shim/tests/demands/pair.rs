@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use libc::iovec;
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Registration, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Registration, calls};
 
 pub(crate) const ANY_USE: u32 = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
@@ -101,7 +101,7 @@ impl Pair {
         let offers = offers.expect("the fabric has something to offer");
         let domain = Domain::open(offers.first()).expect("a domain");
         let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
-        let endpoint = || Endpoint::open(&addresses, entries, false, Reports::All).expect("an endpoint");
+        let endpoint = || Endpoint::open(&addresses, entries, false).expect("an endpoint");
         let (first, second) = (endpoint(), endpoint());
         let peer = address_of(&second);
         let local = Memory::register(&domain, 1, ANY_USE).expect("local memory");
@@ -121,7 +121,7 @@ impl Pair {
     }
 
     pub(crate) fn endpoint(&self) -> Endpoint {
-        Endpoint::open(&self.addresses, self.entries, false, Reports::All).expect("an endpoint")
+        Endpoint::open(&self.addresses, self.entries, false).expect("an endpoint")
     }
 
     /// More memory, registered to the end of the program.
@@ -151,9 +151,9 @@ impl Pair {
     pub(crate) fn try_put(&self, transfer: &Transfer) -> isize {
         let mut descriptors = transfer.descriptors.clone();
         let message = transfer.message(&mut descriptors);
-        let flags = u64::from(transfer.flags | FI_DELIVERY_COMPLETE);
+        let flags = u64::from(transfer.flags | FI_DELIVERY_COMPLETE | FI_COMPLETION);
         // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
-        unsafe { self.first.writemsg(&message, flags) }
+        unsafe { calls::writemsg(self.first.as_ptr(), &raw const message, flags) }
     }
 
     pub(crate) fn put(&self, transfer: &Transfer) {
@@ -182,7 +182,17 @@ impl Pair {
             data: 0,
         };
         // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
-        unsafe { self.first.fetch_atomicmsg(&message, (&mut before, result), flags.into()) }
+        unsafe {
+            let (first, before) = (self.first.as_ptr(), &raw mut before);
+            calls::fetch_atomicmsg(
+                first,
+                &raw const message,
+                before,
+                result,
+                1,
+                (flags | FI_COMPLETION).into(),
+            )
+        }
     }
 
     /// Adds to the first word of the target, and waits.

@@ -4,7 +4,7 @@ use core::ptr::{null_mut, without_provenance_mut};
 
 use libc::iovec;
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused, Registration, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused, Registration};
 
 use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked};
 
@@ -88,13 +88,13 @@ pub(crate) fn run(step: &str, library: &'static Library) {
             let offers = library.offers(&asked(true)).expect("the fabric has something to offer");
             let domain = Domain::open(offers.first()).expect("a domain");
             let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
-            let open = || code(Endpoint::open(&addresses, 16, false, Reports::All));
+            let open = || code(Endpoint::open(&addresses, 16, false));
             let taken = FI_EADDRINUSE.cast_signed();
             assert_eq!([open(), open(), open()], [taken, taken, 0]);
         }
         // A queue that can be slept on is refused, one that cannot is there.
         "no sleep" => {
-            let sleepy = Endpoint::open(&pair().addresses, 16, true, Reports::All);
+            let sleepy = Endpoint::open(&pair().addresses, 16, true);
             assert_eq!(code(sleepy), FI_ENOSYS.cast_signed());
         }
         "fail first" => fail_first(&pair()),

@@ -11,7 +11,7 @@ use shmem_core::libfabric::bindings::{
     FI_DELIVERY_COMPLETE, FI_EAGAIN, FI_INJECT, FI_SUM, FI_UINT64, fi_ioc, fi_msg_atomic, fi_msg_rma,
     fi_rma_ioc, fi_rma_iov,
 };
-use shmem_core::libfabric::{Endpoint, Reports};
+use shmem_core::libfabric::{Endpoint, calls};
 
 use super::{Bare, Peer};
 
@@ -35,7 +35,7 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub(crate) fn open(bare: &Arc<Bare>) -> Result<Self, String> {
-        let open = |sleeps| Endpoint::open(&bare.addresses, QUEUE, sleeps, Reports::Asked);
+        let open = |sleeps| Endpoint::open(&bare.addresses, QUEUE, sleeps);
         // Some providers have nothing to sleep on.
         let endpoint = open(true).or_else(|_| open(false)).map_err(|refused| bare.failed(refused))?;
         Ok(Self { endpoint, bare: Arc::clone(bare), issued: AtomicU64::new(0) })
@@ -73,14 +73,16 @@ impl Lane {
             context: ptr::null_mut(),
             data: 0,
         };
-        let endpoint = &self.endpoint;
+        let endpoint = self.endpoint.as_ptr();
         if is_put {
             let flags = FI_DELIVERY_COMPLETE | if bytes <= bare.inject_size { FI_INJECT } else { 0 };
             // SAFETY: the message names registered memory, here and there; both stay until the job ends.
-            self.issue("fi_writemsg", || unsafe { endpoint.writemsg(&message, flags.into()) });
+            self.issue("fi_writemsg", || unsafe {
+                calls::writemsg(endpoint, &raw const message, flags.into())
+            });
         } else {
             // SAFETY: the message names registered memory, here and there; both stay until the job ends.
-            self.issue("fi_readmsg", || unsafe { endpoint.readmsg(&message, 0) });
+            self.issue("fi_readmsg", || unsafe { calls::readmsg(endpoint, &raw const message, 0) });
         }
     }
 
@@ -106,7 +108,8 @@ impl Lane {
         };
         // SAFETY: the message names aligned words of registered memory, here and there; so is the result.
         self.issue("fi_fetch_atomicmsg", || unsafe {
-            self.endpoint.fetch_atomicmsg(&message, (&mut result, &mut of_result), 0)
+            let endpoint = self.endpoint.as_ptr();
+            calls::fetch_atomicmsg(endpoint, &raw const message, &raw mut result, &raw mut of_result, 1, 0)
         });
     }
 
