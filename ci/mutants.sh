@@ -89,7 +89,7 @@ add-in-two-steps shm indexed::every_ticket_is_drawn_once
 target-adds-in-two-steps loopback indexed::every_ticket_is_drawn_once
 scope-without-quiet loopback indexed::every_ticket_is_drawn_once
 list-without-bell none indexed::tests::updates_ring_the_bell_of_who_has_the_words_alone
-list-without-bell none transport::ofi::engine::tests::lists::lists_that_change_words_ring_the_bell
+list-without-bell none transport::ofi::engine::tests::model::lists_that_change_words_ring_the_bell
 answers-in-another-order none transport::ofi::engine::tests::model::memory_is_as_if_all_had_been_done_at_once
 TABLE
 exit "$failed"

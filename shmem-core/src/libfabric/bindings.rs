@@ -345,7 +345,6 @@ pub const FI_ATOMIC_READ: fi_op = 10;
 pub const FI_ATOMIC_WRITE: fi_op = 11;
 pub const FI_CSWAP: fi_op = 12;
 pub type fi_op = c_uint;
-pub type fi_collective_op = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fid_domain {

@@ -1,5 +1,6 @@
 //! Endpoints: operations, with a completion queue and a counter.
 
+use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -72,22 +73,18 @@ impl Endpoint {
         Refused::unless_done("fi_enable", unsafe {
             calls::control(endpoint.fid(), FI_ENABLE.cast_signed(), none)
         })?;
-        let mut opened =
-            Self { endpoint, counter, queue, addresses: Arc::clone(addresses), descriptor: None };
-        if sleeps {
-            opened.descriptor = Some(opened.ask_for_descriptor()?);
-        }
-        Ok(opened)
-    }
-
-    /// The descriptor of a queue on which threads can sleep.
-    fn ask_for_descriptor(&self) -> Result<RawFd, Refused> {
         let mut descriptor: RawFd = -1;
-        let to = (&raw mut descriptor).cast();
-        // SAFETY: an open queue, and room for one descriptor.
-        let answer = unsafe { calls::control(self.queue.fid(), FI_GETWAIT.cast_signed(), to) };
-        Refused::unless_done("fi_control", answer)?;
-        if descriptor < 0 { Err(Refused::of("fi_control", FI_ENOSYS.cast_signed())) } else { Ok(descriptor) }
+        if sleeps {
+            let to = (&raw mut descriptor).cast();
+            // SAFETY: an open queue, and room for one descriptor.
+            let answer = unsafe { calls::control(queue.fid(), FI_GETWAIT.cast_signed(), to) };
+            Refused::unless_done("fi_control", answer)?;
+            if descriptor < 0 {
+                return Err(Refused::of("fi_control", FI_ENOSYS.cast_signed()));
+            }
+        }
+        let descriptor = sleeps.then_some(descriptor);
+        Ok(Self { endpoint, counter, queue, addresses: Arc::clone(addresses), descriptor })
     }
 
     /// The address for other processes.
@@ -141,19 +138,16 @@ impl Endpoint {
         }
     }
 
-    /// Returns the failed operation.
-    ///
-    /// # Errors
-    ///
-    /// The answer of libfabric, not positive, if none failed.
-    pub fn read_error(&self) -> Result<fi_cq_err_entry, isize> {
+    /// Returns the failed operation, after [`read`](Self::read) has returned `answer`: an entry with that error and all flags, if the
+    /// queue has none.
+    pub fn read_error(&self, answer: c_int) -> fi_cq_err_entry {
         // SAFETY: numbers and pointers: all zeroes are an entry, with no room for data of the provider's own.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
         // SAFETY: an open queue, and an entry of the version that was asked for.
-        match unsafe { calls::cq_readerr(self.queue.as_ptr(), &raw mut entry, 0) } {
-            read if read > 0 => Ok(entry),
-            answer => Err(answer),
+        if unsafe { calls::cq_readerr(self.queue.as_ptr(), &raw mut entry, 0) } <= 0 {
+            (entry.err, entry.flags) = (answer, u64::MAX);
         }
+        entry
     }
 
     /// The descriptor, readable when the queue has completions; `None`: threads cannot sleep.

@@ -5,7 +5,6 @@ use core::ptr::NonNull;
 
 use super::bindings::{FI_ENOMEM, fid};
 use super::calls;
-use super::library::Library;
 
 /// A call of libfabric that has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +29,6 @@ impl Refused {
     /// The error of a call, with libfabric's number, positive.
     pub(crate) const fn of(call: &'static str, code: c_int) -> Self {
         Self { call, code }
-    }
-
-    /// The library's message.
-    pub fn describe(&self, library: &Library) -> String {
-        library.describe(self.code.into())
     }
 
     /// The result of a call that returns 0 or a negative error.

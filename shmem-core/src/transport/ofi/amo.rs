@@ -1,9 +1,11 @@
 //! Atomic operations: the provider's own where the [trial](super::trial) trusts them, the engine's otherwise.
 
+use core::sync::atomic::Ordering;
+
 use super::Fabric;
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory, Word};
-use super::port::{Posting, What};
+use super::port::{Port, Posting, What};
 use super::record::{Purpose, Record, Wanted};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
@@ -19,11 +21,10 @@ impl Fabric {
             return self.engine.on(&self.wire(), channel).atomic(at, width, op);
         };
         let (what, target) = (of_word("atomic operation", at, width), self.target(at));
-        let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
-        let fetch = |posting: &Posting<'_>| fetch_to_record(target, posting, word);
-        // SAFETY: one operation; it is waited for just below. The record has operands and result.
-        let number = unsafe { port.start(what, Purpose::Awaited, prepare, fetch) };
-        port.wait_for(number, what, |record| result_of(record, width))
+        let port = self.port(channel);
+        // SAFETY: the caller's promise.
+        let fetched = unsafe { port.fetch(what, target, word, width) };
+        fetched.unwrap_or_else(|error| port.refuse(what, error))
     }
 
     /// Changes a word if there is room now, or, if `waits`, as soon as there is. Makes progress only if `waits`.
@@ -49,10 +50,10 @@ impl Fabric {
             return Sent::Done;
         };
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
-        let (demands, tracking) = (&self.domain.demands, self.stream(channel).tracking());
-        let fetches = word.op == FI_CSWAP || demands.known.results;
+        let (demands, purpose) = (&self.domain.demands, self.purpose(channel, width.bytes()));
+        let fetches = word.op == FI_CSWAP;
         // No event is injected: ofi_rxm counts injected updates, and does not report them.
-        let injects = !fetches && width.bytes() <= demands.inject && !tracking.is_event(width.bytes());
+        let injects = !fetches && width.bytes() <= demands.inject && matches!(purpose, Purpose::Counted);
         let update = |posting: &Posting<'_>| {
             if fetches {
                 return fetch_to_record(target, posting, word);
@@ -68,7 +69,7 @@ impl Fabric {
         };
         let prepare = |record: &Record| keep(record, word);
         // SAFETY: one operation; memory that it uses after this returns is its record's.
-        unsafe { self.port(channel).issue(channel, what, (!injects, waits), prepare, update) }
+        unsafe { self.port(channel).issue(channel, what, purpose, (!injects, waits), prepare, update) }
     }
 
     /// Changes a word; its old value is at `result` when the channel is quiet.
@@ -98,20 +99,44 @@ impl Fabric {
             // SAFETY: operands and buffer are the operation's until it is complete, the result until quiet (caller).
             unsafe { target.change(posting, operands_of(posting), Some(into), word, 0) }
         };
-        let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
-        if described.is_some() {
-            // SAFETY: one operation; memory that it uses stays until it is complete.
-            unsafe { port.issue(channel, what, (true, true), prepare, fetch) };
-        } else {
-            self.stream(channel).expect();
-            // SAFETY: one operation to its record; the result is writable until quiet (caller).
-            unsafe { port.start(what, Purpose::Landing(channel, Wanted(result)), prepare, fetch) };
-        }
+        let purpose = match described {
+            Some(_) => self.purpose(channel, width.bytes()),
+            None => Purpose::Landing(channel, Wanted(result)),
+        };
+        let prepare = |record: &Record| keep(record, word);
+        // SAFETY: one operation; memory that it uses stays until it is complete, and the result until quiet (caller).
+        unsafe { self.port(channel).issue(channel, what, purpose, (true, true), prepare, fetch) };
     }
 
     /// The operation for the provider; `None`: the target's engine carries it out.
     pub(super) fn word(&self, width: Width, op: AtomicOp) -> Option<Word> {
-        if self.has_atomics() { Word::of(width, op) } else { None }
+        if self.atomics.load(Ordering::Relaxed) { Word::of(width, op) } else { None }
+    }
+}
+
+impl Port<'_> {
+    /// Changes a word by an operation of the provider, and returns its old value. Errors are answers of libfabric, negative.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::atomic`](crate::transport::Transport::atomic), for the word at `target`.
+    pub(super) unsafe fn fetch(
+        &self,
+        what: What,
+        target: RemoteMemory,
+        word: Word,
+        width: Width,
+    ) -> Result<u64, isize> {
+        let prepare = |record: &Record| keep(record, word);
+        let fetch = |posting: &Posting<'_>| fetch_to_record(target, posting, word);
+        let result = |record: &Record| match width {
+            // SAFETY: the operation is complete: the provider has written the result.
+            Width::W4 => u64::from(unsafe { record.result().cast::<u32>().read() }),
+            // SAFETY: the operation is complete: the provider has written the result.
+            Width::W8 => unsafe { record.result().read() },
+        };
+        // SAFETY: one operation, whose operands and result are in the record.
+        unsafe { self.carry_out(what, prepare, fetch, result) }
     }
 }
 
@@ -121,19 +146,10 @@ pub(super) fn keep(record: &Record, word: Word) {
 }
 
 /// Starts an operation whose operands and result are in its record.
-pub(super) fn fetch_to_record(target: RemoteMemory, posting: &Posting<'_>, word: Word) -> isize {
+fn fetch_to_record(target: RemoteMemory, posting: &Posting<'_>, word: Word) -> isize {
     let result = LocalMemory { from: record_of(posting).result().cast(), description: posting.description };
     // SAFETY: operands and result are the operation's until it is complete.
     unsafe { target.change(posting, operands_of(posting), Some(result), word, 0) }
-}
-
-pub(super) fn result_of(record: &Record, width: Width) -> u64 {
-    match width {
-        // SAFETY: the operation is complete: the provider has written the result.
-        Width::W4 => u64::from(unsafe { record.result().cast::<u32>().read() }),
-        // SAFETY: the operation is complete: the provider has written the result.
-        Width::W8 => unsafe { record.result().read() },
-    }
 }
 
 pub(super) fn operands_of(posting: &Posting<'_>) -> LocalMemory {

@@ -19,24 +19,34 @@ const LONGEST: Duration = Duration::from_millis(500);
 pub(super) struct Backoff<'f> {
     fabric: &'f Fabric,
     rounds: u32,
-    since: Option<(Waited, u64)>,
+    stall: Option<Stall>,
 }
 
 /// The time for which nothing has moved while this process ran.
-pub(super) struct Waited {
+pub(super) struct Stall {
     looked: Instant,
     time: Duration,
+    moved: u64,
 }
 
-impl Waited {
-    pub(super) fn from(now: Instant) -> Self {
-        Self { looked: now, time: Duration::ZERO }
+impl Stall {
+    /// No time so far. `moved` is a number that changes when the fabric makes progress.
+    pub(super) fn new(moved: u64) -> Self {
+        Self { looked: Instant::now(), time: Duration::ZERO, moved }
     }
 
-    /// The time until `now`.
-    pub(super) fn until(&mut self, now: Instant) -> Duration {
+    /// Adds the time since the last call, or begins anew if `moved` has changed. Returns the time. Ends the job when the time reaches
+    /// the timeout, with a message about `what`.
+    pub(super) fn look(&mut self, fabric: &Fabric, moved: u64, what: impl FnOnce() -> String) -> Duration {
+        if moved != self.moved {
+            *self = Self::new(moved);
+        }
+        let now = Instant::now();
         self.time += now.duration_since(self.looked).min(LONGEST);
         self.looked = now;
+        if fabric.timeout.is_some_and(|limit| self.time >= limit) {
+            fabric.give_up(&what(), self.time);
+        }
         self.time
     }
 }
@@ -44,7 +54,7 @@ impl Waited {
 impl<'f> Backoff<'f> {
     #[inline(always)]
     pub(super) fn new(fabric: &'f Fabric) -> Self {
-        Self { fabric, rounds: 0, since: None }
+        Self { fabric, rounds: 0, stall: None }
     }
 
     /// Whether this is a round in which other units are driven, too.
@@ -69,19 +79,9 @@ impl<'f> Backoff<'f> {
 
     #[cold]
     fn look(&mut self, completed: u64, what: impl FnOnce() -> String) {
-        let now = Instant::now();
-        let waited = match &mut self.since {
-            Some((waited, before)) if *before == completed => waited.until(now),
-            since => {
-                *since = Some((Waited::from(now), completed));
-                return;
-            }
-        };
-        if self.fabric.timeout.is_some_and(|limit| waited >= limit) {
-            self.fabric.give_up(&what(), waited);
-        }
+        let stall = self.stall.get_or_insert_with(|| Stall::new(completed));
         // After so long, one microsecond more does not matter.
-        if waited > Duration::from_millis(1) {
+        if stall.look(self.fabric, completed, what) > Duration::from_millis(1) {
             std::thread::yield_now();
         }
     }

@@ -34,20 +34,12 @@ pub(super) struct Buffers {
     pub(super) message: usize,
     /// The number of buffers for received messages, which come first.
     arrivals: usize,
-    /// Buffers that are free for messages to be sent.
     pub(super) free: Mutex<Vec<usize>>,
     /// Buffers that are to be posted as receives, and their number.
     pub(super) unposted: Mutex<Vec<usize>>,
     pub(super) waiting: AtomicUsize,
     /// Number of messages received or sent.
     pub(super) moved: AtomicU64,
-}
-
-/// A receive or a send that is complete, by its buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
-    Arrived(usize),
-    Left(usize),
 }
 
 impl Buffers {
@@ -87,11 +79,11 @@ impl Buffers {
         self.registered.as_ref().map_or(null_mut(), Registration::description)
     }
 
-    /// The buffer with that context; `None`: the operation is no message.
+    /// The buffer with that context, and whether it is for received messages; `None`: the operation is no message.
     #[inline]
-    pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
+    pub(super) fn find(&self, context: *mut c_void) -> Option<(usize, bool)> {
         let number = self.pool.find(context, stride(self.message))?;
-        Some(if number < self.arrivals { Moved::Arrived(number) } else { Moved::Left(number) })
+        Some((number, number < self.arrivals))
     }
 
     pub(super) fn take(&self) -> Option<usize> {
@@ -112,11 +104,6 @@ impl Buffers {
         self.moved.fetch_add(1, Ordering::Relaxed);
         self.free.lock().push(number);
     }
-
-    /// A number that changes when a message was received or sent.
-    pub(super) fn moved(&self) -> u64 {
-        self.moved.load(Ordering::Relaxed)
-    }
 }
 
 fn stride(message: usize) -> usize {
@@ -125,13 +112,12 @@ fn stride(message: usize) -> usize {
 
 /// Pieces of zeroed memory of one size, by number. Callers pass the size, which is a constant for most: a division by a constant is
 /// cheap.
-#[derive(Debug)]
 pub(super) struct Pool(MmapRaw);
 
 impl Pool {
     pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
         let memory = MmapMut::map_anon(bytes).map_err(|why| {
-            OfiError::Unusable(format!(
+            OfiError(format!(
                 "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
             ))
         })?;

@@ -27,7 +27,6 @@ const LOCAL_ACCESS: u32 = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
 const MOST_KEYS: usize = 1000;
 
 /// The keys that follow from the job's secret.
-#[derive(Debug)]
 pub(super) struct JobKeys {
     secret: Secret,
     bits: u64,
@@ -87,13 +86,8 @@ pub(super) struct Keys {
 struct OfSegment {
     /// Bytes from the start of a slot.
     start: AtomicUsize,
-    /// Keys by PE, if the provider chooses them or uses virtual addresses.
-    on_wire: OnceLock<Box<[KeyOnWire]>>,
-}
-
-struct KeyOnWire {
-    key: AtomicU64,
-    address: AtomicU64,
+    /// Key and address by PE, if the provider chooses keys or uses virtual addresses.
+    on_wire: OnceLock<Box<[[AtomicU64; 2]]>>,
 }
 
 impl Keys {
@@ -109,11 +103,9 @@ impl Keys {
         match segment.on_wire.get() {
             None => (inside, job_keys.of_segment(to.segment)),
             Some(on_wire) => {
-                let on_wire = &on_wire[to.pe.number()];
-                (
-                    on_wire.address.load(Ordering::Relaxed).wrapping_add(inside),
-                    on_wire.key.load(Ordering::Relaxed),
-                )
+                let [key, address] =
+                    on_wire[to.pe.number()].each_ref().map(|word| word.load(Ordering::Relaxed));
+                (address.wrapping_add(inside), key)
             }
         }
     }
@@ -151,11 +143,11 @@ impl Keys {
         }
         let words = said.as_chunks::<8>();
         let ([key, address], []) = words else { panic!("a key of PE {pe} is garbled") };
-        let none = || KeyOnWire { key: AtomicU64::new(0), address: AtomicU64::new(0) };
         let of_segment = self.segments.entry(segment as usize);
-        let on_wire = of_segment.on_wire.get_or_init(|| (0..self.pes).map(|_| none()).collect());
-        on_wire[pe].key.store(u64::from_le_bytes(*key), Ordering::Relaxed);
-        on_wire[pe].address.store(u64::from_le_bytes(*address), Ordering::Relaxed);
+        let on_wire = of_segment.on_wire.get_or_init(|| (0..self.pes).map(|_| Default::default()).collect());
+        for (word, said) in on_wire[pe].iter().zip([key, address]) {
+            word.store(u64::from_le_bytes(*said), Ordering::Relaxed);
+        }
     }
 
     /// Forgets a segment of this PE. Keys of other PEs stay until the next segment of that number.

@@ -21,13 +21,13 @@
 //! RMA and atomics by the provider
 //!   operation     messages for the provider
 //!   rma, amo      the operations of a transport
-//!   signals       signals that wait until their data is delivered
+//!   put_signal    signals that wait until their data is delivered
 //!   trial         a test whether the provider's atomics are atomic
 //!   strided       the cost model that chooses how blocks are sent
 //! messages for what the provider does not do
 //!   engine        operations that the target carries out
 //!   wire, buffers how those messages travel, and their memory
-//!   landing       bounce buffers that are lent to other PEs, for long messages
+//!   bounce_memory bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
 //! Only lists allocate, and every queue is bounded: if it is full (`-FI_EAGAIN`, no free record) the caller makes progress and
@@ -38,6 +38,7 @@
 
 mod amo;
 mod backoff;
+mod bounce_memory;
 mod buffers;
 mod domain;
 mod engine;
@@ -45,14 +46,13 @@ mod error;
 mod file_descriptors;
 mod interface;
 mod keys;
-mod landing;
 mod operation;
 mod port;
 mod provider;
+mod put_signal;
 mod record;
 mod rma;
 mod secret;
-mod signals;
 mod sparse;
 mod streams;
 pub mod strided;
@@ -62,11 +62,9 @@ mod unit;
 mod wire;
 
 use core::convert::Infallible;
-use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
 pub use domain::AddressTable;
@@ -81,16 +79,15 @@ use crate::libfabric::bindings::fi_addr_t;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
+use bounce_memory::BounceMemory;
 use buffers::Buffers;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
-use landing::Landing;
 use port::Port;
-use provider::Chosen;
-use signals::PendingSignals;
+use provider::Demands;
+use put_signal::PendingSignals;
 use streams::Stream;
-use strided::Row;
 use thread::{Handover, ProgressThread};
 use unit::Unit;
 
@@ -109,7 +106,7 @@ pub struct Ofi {
 /// State of all operations. Fields drop in this order.
 struct Fabric {
     keys: Keys,
-    landing: Landing,
+    bounce_memory: BounceMemory,
     units: Box<[OnceLock<Box<Unit>>]>,
     making: Mutex<()>,
     /// One more than the highest number of a made unit: a bound for loops over units.
@@ -117,13 +114,12 @@ struct Fabric {
     signals: PendingSignals,
     engine: Engine,
     buffers: Buffers,
-    /// Costs of operations, looked up by the first strided transfer.
-    row: OnceLock<Row>,
     domain: Domain,
     /// This PE's memory, whose bell is rung.
     slot: OnceLock<Target>,
     handover: Handover,
     asides: Mutex<Asides>,
+    /// Whether the provider's atomics are used.
     atomics: AtomicBool,
     timeout: Option<Duration>,
     spins: bool,
@@ -157,9 +153,9 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         // SAFETY: the caller's promise.
-        let chosen = unsafe { Chosen::find(options) }?;
+        let chosen = unsafe { Demands::find(options) }?;
         let domain = Domain::open(chosen, pes, secret.clone())?;
-        let mut limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
+        let mut limits = domain.demands.known.limits.with_message_of(domain.demands.max_message);
         if domain.demands.cq_data < size_of::<u64>() {
             limits.grants = 0;
         }
@@ -167,14 +163,13 @@ impl Ofi {
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
-            landing: Landing::new(limits.grants, limits.slot),
+            bounce_memory: BounceMemory::new(limits.grants, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
             signals: PendingSignals::default(),
             engine: Engine::new(me, pes, limits, secret),
             buffers,
-            row: OnceLock::new(),
             domain,
             slot: OnceLock::new(),
             handover: Handover::new().map_err(no_thread)?,
@@ -196,7 +191,11 @@ impl Ofi {
     pub fn describe(&self) -> String {
         let Domain { provider, interface, demands, .. } = &self.fabric.domain;
         let (major, minor) = self.fabric.domain.library().version();
-        let keys = demands.describe_keys().map_or_else(String::new, |keys| format!(", {keys}"));
+        let keys = match demands.key {
+            _ if demands.provider_keys => ", keys of the provider's own".to_owned(),
+            bytes @ 1..8 => format!(", keys of {bytes} bytes"),
+            _ => String::new(),
+        };
         format!("{provider} on {interface} (libfabric {major}.{minor}){keys}")
     }
 
@@ -206,7 +205,9 @@ impl Ofi {
     ///
     /// If the provider reports none.
     pub fn address(&self) -> Result<Vec<u8>, OfiError> {
-        self.fabric.domain.address_of(&self.fabric.first().unit.endpoint)
+        let domain = &self.fabric.domain;
+        let name = self.fabric.first().unit.endpoint.name().map_err(|refused| domain.refused(refused))?;
+        Ok([domain.provider.as_bytes(), &[0], &name].concat())
     }
 
     /// Returns the bytes of `said` for [`AddressTable`]; `said` is the result of [`address`](Self::address) on `pe`, `own` here.
@@ -215,7 +216,12 @@ impl Ofi {
     ///
     /// If the address is of another provider.
     pub fn address_in<'s>(&self, pe: Pe, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
-        self.fabric.domain.address_in(pe.number(), said, own)
+        let head = self.fabric.domain.provider.len() + 1;
+        // Lengths must be equal: the provider reads as many bytes as an address of its own has.
+        match said.get(head..) {
+            Some(address) if said.len() == own.len() && said[..head] == own[..head] => Ok(address),
+            _ => Err(domain::elsewhere(pe.number(), &domain::describe(said), own)),
+        }
     }
 
     /// Stores the addresses of all PEs, once. An address is entered, and a connection made, when it is first needed.
@@ -228,14 +234,20 @@ impl Ofi {
     ///
     /// Addresses must be results of [`address_in`](Self::address_in).
     pub unsafe fn connect(&self, all: AddressTable) -> Result<(), OfiError> {
-        let own = self.address()?;
-        // SAFETY: the caller's promise.
-        unsafe { self.fabric.domain.tell(all, &own) }
+        let (domain, own) = (&self.fabric.domain, self.address()?);
+        if all.each != own.len() - domain.provider.len() - 1 {
+            return Err(domain::elsewhere(0, &format!("addresses of {} bytes", all.each), &own));
+        }
+        let all = domain.told.get_or_init(|| all);
+        if domain.demands.known.late {
+            return Ok(());
+        }
+        (0..all.len()).try_for_each(|pe| domain.enter(pe).map(drop))
     }
 }
 
 fn no_thread(why: io::Error) -> OfiError {
-    OfiError::Unusable(format!(
+    OfiError(format!(
         "the thread that serves other PEs cannot be started: {why}; raise the limits of threads and of open descriptors \
          (ulimit -u, ulimit -n)"
     ))
@@ -246,24 +258,12 @@ fn units(most: usize) -> Box<[OnceLock<Box<Unit>>]> {
     (0..UNITS.min(most)).map(|_| OnceLock::new()).collect()
 }
 
-impl fmt::Debug for Ofi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ofi").field(&self.describe()).finish()
-    }
-}
-
 impl Fabric {
     /// The unit that other PEs address.
     #[inline(always)]
     fn first(&self) -> Port<'_> {
         let unit = self.units[0].get().unwrap_or_else(|| unreachable!("the first unit is made at the start"));
         Port { fabric: self, unit }
-    }
-
-    /// Whether the provider's atomics are used.
-    #[inline(always)]
-    fn has_atomics(&self) -> bool {
-        self.atomics.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -298,13 +298,7 @@ impl Fabric {
     fn make_unit(&self, number: usize) -> Result<(), OfiError> {
         let _making = self.making.lock();
         if self.units[number].get().is_none() {
-            let mut unit = Unit::open(&self.domain, number == 0);
-            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
-            {
-                // Threads cannot sleep on a queue of this provider.
-                unit = Unit::open(&self.domain, false);
-            }
-            let unit = unit?;
+            let unit = Unit::open(&self.domain, number == 0)?;
             if number > 0 && self.domain.demands.known.connects {
                 let peers = self.domain.peers_known();
                 let made = self.made().count();
@@ -346,7 +340,7 @@ impl Fabric {
 
     /// Whether an operation of this PE is in flight, or something waits for room.
     fn is_under_way(&self) -> bool {
-        self.waits_for_room() || self.made().any(|port| port.is_under_way())
+        self.waits_for_room() || self.made().any(|port| port.in_flight() > 0)
     }
 
     /// Whether an operation or a message of this PE is not complete, or something waits for room.
@@ -364,24 +358,25 @@ impl Fabric {
         if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
             *asides = Asides::default();
         }
-        let operations = self.made().map(|port| port.under_way());
+        let operations = self.made().map(|port| port.in_flight());
         let messages = self.engine.unanswered().map(|(_, count)| count.into());
         self.waits_for_room() || operations.chain(messages).sum::<u64>() > asides.sent
     }
 
-    /// What this PE waits for, for reports.
-    fn awaited(&self) -> String {
-        if self.engine.unanswered().next().is_some() {
-            self.unanswered()
-        } else {
-            "operations of this PE".to_owned()
+    /// What this PE waits for, for reports: answers to messages, or, if there are none, `other`.
+    fn awaited(&self, other: &str) -> String {
+        let list: Vec<_> =
+            self.engine.unanswered().map(|(pe, count)| format!("{count} of PE {pe}")).collect();
+        match list[..] {
+            [] => other.to_owned(),
+            _ => format!("answers to messages: {}", list.join(", ")),
         }
     }
 
     /// A number that changes when a message is sent or received, or an operation completes.
     fn moved(&self) -> u64 {
-        let messages = self.buffers.moved();
-        self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
+        let messages = self.buffers.moved.load(Ordering::Relaxed);
+        self.made().fold(messages, |moved, port| moved.wrapping_add(port.unit.endpoint.completed()))
     }
 
     /// A number that changes while threads of the program poll.
@@ -408,14 +403,6 @@ impl Fabric {
         if self.signals.any() {
             self.serve();
         }
-    }
-
-    /// Prints a warning if no descriptors are left. Returns whether it did.
-    #[cold]
-    fn warn_of_descriptors(&self, any: BorrowedFd<'_>) -> bool {
-        let Some(text) = file_descriptors::all_in_use(any) else { return false };
-        eprintln!("shmem: warning: PE {}: {text}", self.engine.me());
-        true
     }
 
     #[cold]

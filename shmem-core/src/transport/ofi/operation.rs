@@ -7,7 +7,6 @@ use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 use crate::transport::{AtomicOp, Width};
 
-/// Memory of a peer, for the provider.
 #[derive(Clone, Copy)]
 pub(super) struct RemoteMemory {
     pub(super) peer: fi_addr_t,
@@ -22,71 +21,49 @@ pub(super) struct LocalMemory {
     pub(super) description: *mut c_void,
 }
 
-/// Passes the message of a transfer to `hand_over`.
-#[inline(always)]
-fn transfer(
-    posting: &Posting<'_>,
-    at: RemoteMemory,
-    local: LocalMemory,
-    bytes: usize,
-    data: u64,
-    hand_over: impl FnOnce(&fi_msg_rma) -> isize,
-) -> isize {
-    let mut description = local.description;
-    let memory = libc::iovec { iov_base: local.from.cast(), iov_len: bytes };
-    let remote = fi_rma_iov { addr: at.address, len: bytes, key: at.key };
-    hand_over(&fi_msg_rma {
-        msg_iov: &raw const memory,
-        desc: &raw mut description,
-        iov_count: 1,
-        addr: at.peer,
-        rma_iov: &raw const remote,
-        rma_iov_count: 1,
-        context: posting.context,
-        data,
-    })
-}
-
 impl RemoteMemory {
     pub(super) fn plus(self, bytes: usize) -> Self {
         Self { address: self.address.wrapping_add(bytes as u64), ..self }
     }
 
-    /// Writes bytes; `flags` are further flags. With `FI_REMOTE_CQ_DATA`, the target's queue reports the write with `data`.
+    /// Writes bytes there, or reads bytes from there. `flags` are further flags of a write. With `FI_REMOTE_CQ_DATA`, the target's
+    /// queue reports the write with `data`.
     ///
     /// # Safety
     ///
-    /// The posting must be one of a unit; the local bytes be readable until the operation is complete, or, if injected, until this
-    /// returns; the target be registered memory of the peer.
+    /// The posting must be one of a unit; the local bytes be readable, for a read writable, until the operation is complete, or, if
+    /// injected, until this returns; the target be registered memory of the peer.
     #[inline(always)]
-    pub(super) unsafe fn write(
+    pub(super) unsafe fn transfer(
         self,
         posting: &Posting<'_>,
+        is_write: bool,
         local: LocalMemory,
         bytes: usize,
-        flags: u32,
-        data: u64,
+        (flags, data): (u32, u64),
     ) -> isize {
-        let flags = posting.flags | u64::from(flags);
-        transfer(posting, self, local, bytes, data, |message| {
+        let mut description = local.description;
+        let memory = libc::iovec { iov_base: local.from.cast(), iov_len: bytes };
+        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
+        let message = &fi_msg_rma {
+            msg_iov: &raw const memory,
+            desc: &raw mut description,
+            iov_count: 1,
+            addr: self.peer,
+            rma_iov: &raw const remote,
+            rma_iov_count: 1,
+            context: posting.context,
+            data,
+        };
+        let endpoint = posting.endpoint.as_ptr();
+        if is_write {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-            unsafe { calls::writemsg(posting.endpoint.as_ptr(), message, flags) }
-        })
-    }
-
-    /// Reads bytes.
-    ///
-    /// # Safety
-    ///
-    /// As [`write`](Self::write), and the local bytes be writable.
-    #[inline(always)]
-    pub(super) unsafe fn read(self, posting: &Posting<'_>, local: LocalMemory, bytes: usize) -> isize {
+            return unsafe { calls::writemsg(endpoint, message, posting.flags | u64::from(flags)) };
+        }
         // A complete read is always delivered.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        transfer(posting, self, local, bytes, 0, |message| {
-            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-            unsafe { calls::readmsg(posting.endpoint.as_ptr(), message, flags) }
-        })
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { calls::readmsg(endpoint, message, flags) }
     }
 
     /// Changes or reads a word, and writes its old value to `result`, if given. `operands` is the operand, then the value to
@@ -94,7 +71,7 @@ impl RemoteMemory {
     ///
     /// # Safety
     ///
-    /// As [`write`](Self::write), of a word that is aligned; `result` be writable for the word's width until the operation is
+    /// As [`transfer`](Self::transfer), of a word that is aligned; `result` be writable for the word's width until the operation is
     /// complete.
     #[inline(always)]
     pub(super) unsafe fn change(

@@ -4,13 +4,12 @@
 //! a record until its completion is reported. A read into a record's buffer is always an event: the counter could count it before
 //! the bytes are copied to the destination.
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::buffers::Moved;
+use super::bounce_memory::Written;
 use super::engine::{Sent, Wire as _};
-use super::landing::Written;
 use super::record::{Free, Purpose, Record};
 use super::streams::Stream;
 use super::unit::Unit;
@@ -21,17 +20,8 @@ use crate::transport::Channel;
 
 const COMPLETIONS: usize = 16;
 
-/// An operation, or a connection, that has failed.
-#[derive(Clone, Copy, Debug)]
-struct Failure {
-    error: i64,
-    /// The operation, if it was to be reported.
-    kept: Option<What>,
-    /// The buffer of a message that arrived incompletely.
-    arriving: Option<usize>,
-    /// The failure is no operation's.
-    is_of_none: bool,
-}
+/// An operation, or a connection, that has failed, and the operation if it was to be reported.
+type Failure = (fi_cq_err_entry, Option<What>);
 
 /// An operation, for reports.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +49,8 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation, for which the next quiet of its channel waits. Without room, waits for room (`waits`) or returns
-    /// `Sent::Full`. An event, or a counted operation that `keeps` one, has a record, which `prepare` fills in.
+    /// Starts an operation that nobody awaits: the next quiet of its channel waits for it. Without room, waits for room (`waits`) or
+    /// returns `Sent::Full`. An event, or a counted operation that `keeps` one, has a record, which `prepare` fills in.
     ///
     /// # Safety
     ///
@@ -70,20 +60,18 @@ impl Port<'_> {
         &self,
         channel: Channel,
         what: What,
+        purpose: Purpose,
         (keeps, waits): (bool, bool),
         prepare: impl FnOnce(&Record),
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Sent {
-        let stream = self.fabric.stream(channel);
-        let purpose = if stream.tracking().is_event(what.bytes) {
+        let (stream, is_event) = (self.fabric.stream(channel), !matches!(purpose, Purpose::Counted));
+        if is_event {
             stream.expect();
-            Purpose::Event(channel)
-        } else {
-            Purpose::Counted
-        };
-        let started = if keeps || purpose != Purpose::Counted {
+        }
+        let started = if keeps || is_event {
             // SAFETY: the caller's promise.
-            unsafe { self.try_start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
+            unsafe { self.start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
         } else {
             // A provider that asks for contexts (FI_CONTEXT) ignores the context of an operation that is not reported.
             let posting = Posting {
@@ -96,42 +84,47 @@ impl Port<'_> {
             self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)))
         };
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
-        match (started, purpose) {
-            (Some(()), Purpose::Counted) => stream.count(self.unit.counter.started()),
-            (None, Purpose::Event(_)) => stream.ended(),
+        match (started, is_event) {
+            (Some(()), false) => stream.count(self.unit.counter.started()),
+            (None, true) => stream.ended(),
             _ => {}
         }
         started.map_or(Sent::Full, |()| Sent::Done)
     }
 
-    /// Starts an operation with a record, which `prepare` fills in, as soon as there is room. Returns the number of the record.
+    /// Carries out an operation with a record, which `prepare` fills in and `read` reads when the operation is complete. Errors are
+    /// answers of libfabric, negative.
+    ///
+    /// # Safety
+    ///
+    /// As [`start`](Self::start).
+    #[inline]
+    pub(super) unsafe fn carry_out<R>(
+        &self,
+        what: What,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnMut(&Posting<'_>) -> isize,
+        read: impl FnOnce(&Record) -> R,
+    ) -> Result<R, isize> {
+        // SAFETY: the caller's promise.
+        let started = unsafe { self.start(what, Purpose::Awaited, true, prepare, attempt) }?;
+        let number = started.unwrap_or_else(|| unreachable!("there was room in the end"));
+        let record = self.unit.records.get(number);
+        self.wait_until(|| record.is_done().then_some(()), || self.describe(what));
+        let result = read(record);
+        self.unit.lock().give_back(number);
+        Ok(result)
+    }
+
+    /// Starts an operation with a record, which `prepare` fills in. Returns the number of the record; `None`: there is no room now, and
+    /// `waits` is false. Errors are answers of libfabric, negative.
     ///
     /// # Safety
     ///
     /// `attempt` must hand one operation to the provider, with the context and at least the flags of the posting, and
     /// return its answer. Local memory of the operation must stay until the operation is complete.
     #[inline]
-    pub(super) unsafe fn start(
-        &self,
-        what: What,
-        purpose: Purpose,
-        prepare: impl FnOnce(&Record),
-        attempt: impl FnMut(&Posting<'_>) -> isize,
-    ) -> u32 {
-        // SAFETY: the caller's promise.
-        let started = unsafe { self.try_start(what, purpose, true, prepare, attempt) };
-        let started = started.unwrap_or_else(|error| self.refuse(what, error));
-        started.unwrap_or_else(|| unreachable!("there was room in the end"))
-    }
-
-    /// As [`start`](Self::start), but may fail. `None`: there is no room now, and `waits` is false. Errors are answers of
-    /// libfabric, negative.
-    ///
-    /// # Safety
-    ///
-    /// As [`start`](Self::start).
-    #[inline]
-    pub(super) unsafe fn try_start(
+    unsafe fn start(
         &self,
         what: What,
         purpose: Purpose,
@@ -211,16 +204,6 @@ impl Port<'_> {
         }
     }
 
-    /// Waits for an operation whose purpose is [`Purpose::Awaited`], passes its record to `read`, and frees the record.
-    #[inline]
-    pub(super) fn wait_for<R>(&self, number: u32, what: What, read: impl FnOnce(&Record) -> R) -> R {
-        let record = self.unit.records.get(number);
-        self.wait_until(|| record.is_done().then_some(()), || self.describe(what));
-        let result = read(record);
-        self.unit.lock().give_back(number);
-        result
-    }
-
     /// Waits until the first `operations` operations of the unit are complete. Reads no counter if they are known to be.
     #[inline]
     pub(super) fn quiet(&self, operations: u64) {
@@ -262,18 +245,15 @@ impl Port<'_> {
 
     /// Whether a counted operation with a PE may be in flight.
     pub(super) fn may_have(&self, pe: usize) -> bool {
-        // Under the lock: another thread may be changing the list.
-        self.unit.exclusively(|| self.unit.addressed.may_have(pe))
+        // Another thread may be changing the list.
+        let _held = self.unit.lock();
+        self.unit.addressed.may_have(pe)
     }
 
     /// The number of complete operations. Makes progress, and counts as a poll of the program.
     #[inline(always)]
     pub(super) fn completed(&self) -> u64 {
         self.unit.looked();
-        self.count()
-    }
-
-    pub(super) fn count(&self) -> u64 {
         self.unit.endpoint.completed()
     }
 
@@ -286,20 +266,9 @@ impl Port<'_> {
         }
     }
 
-    /// Whether an operation is in flight. Makes progress.
-    pub(super) fn is_under_way(&self) -> bool {
-        !self.unit.counter.is_complete(self.count())
-    }
-
-    /// The largest number of operations that can be in flight.
-    pub(super) fn under_way(&self) -> u64 {
-        let completed = self.count();
-        self.unit.counter.started().saturating_sub(completed)
-    }
-
-    /// Whether all completions were read, so that the next one wakes a thread that sleeps.
-    pub(super) fn may_sleep(&self) -> bool {
-        self.unit.endpoint.may_sleep()
+    /// The largest number of operations that can be in flight. Makes progress.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.unit.counter.in_flight(self.unit.endpoint.completed())
     }
 
     /// As [`serve`](Self::serve), for threads of the program.
@@ -327,7 +296,7 @@ impl Port<'_> {
             true
         });
         let Fabric { engine, buffers, signals, .. } = self.fabric;
-        if arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
+        if arrived > 0 || engine.owes() || buffers.wait() || signals.delivered() > 0 {
             self.fabric.take(&arrivals[..arrived]);
         }
         any
@@ -345,13 +314,13 @@ impl Port<'_> {
                     Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {
                         self.fabric.stream(channel).ended();
                     }
-                    Some(Purpose::Signalled(signal)) => self.fabric.signals.delivered(signal),
+                    Some(Purpose::Signalled(update)) => self.fabric.signals.deliver(update),
                     Some(Purpose::Awaited | Purpose::Counted) | None => {}
                 }
             } else {
                 match self.fabric.buffers.find(entry.op_context) {
-                    Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
-                    Some(Moved::Arrived(number)) => add(Arrival::Sent { number, bytes: entry.len }),
+                    Some((number, true)) => add(Arrival::Sent { number, bytes: entry.len }),
+                    Some((number, false)) => self.fabric.buffers.give_back(number),
                     None => {}
                 }
             }
@@ -362,18 +331,9 @@ impl Port<'_> {
     #[cold]
     fn failure(&self, free: &Free, read: isize) -> Failure {
         // The error entry names the operation only if the operation was to be reported.
-        let (error, context, is_of_none) = match self.unit.endpoint.read_error() {
-            Ok(entry) => {
-                (i64::from(entry.err), entry.op_context, entry.op_context.is_null() && entry.flags == 0)
-            }
-            Err(_) => (read as i64, core::ptr::null_mut(), false),
-        };
-        let kept = self.unit.records.find(context).and_then(|number| free.holder(number));
-        let arriving = match self.fabric.buffers.find(context) {
-            Some(Moved::Arrived(number)) => Some(number),
-            Some(Moved::Left(_)) | None => None,
-        };
-        Failure { error, kept, arriving, is_of_none }
+        let entry = self.unit.endpoint.read_error(read as c_int);
+        let number = self.unit.records.find(entry.op_context);
+        (entry, number.and_then(|number| free.holder(number)))
     }
 
     /// Ends the job because of a failure, unless another process may have caused it.
@@ -381,17 +341,17 @@ impl Port<'_> {
     /// A message that arrives incompletely (too long, or its sender died) may be a stranger's. If it was a PE's, that PE waits for
     /// the answer, and reports the loss. An error without operation is a connection's; while nothing is in flight, a stranger's.
     #[cold]
-    fn report(&self, failure: Failure) {
-        let Failure { error, kept, arriving, is_of_none } = failure;
-        if let Some(number) = arriving {
+    fn report(&self, (entry, what): Failure) {
+        if let Some((number, true)) = self.fabric.buffers.find(entry.op_context) {
             self.fabric.buffers.keep(number);
             return self.fabric.engine.ignore();
         }
-        if is_of_none && !self.is_under_way() && self.fabric.engine.unanswered().next().is_none() {
+        let is_of_none = entry.op_context.is_null() && entry.flags == 0;
+        if is_of_none && self.in_flight() == 0 && self.fabric.engine.unanswered().next().is_none() {
             return self.fabric.engine.ignore();
         }
-        let what = kept.map_or_else(|| self.suspects(), |what| self.describe(what));
-        self.fabric.fail(&what, &self.fabric.domain.library().describe(error))
+        let what = what.map_or_else(|| self.suspects(), |what| self.describe(what));
+        self.fabric.fail(&what, &self.fabric.domain.library().describe(entry.err.into()))
     }
 
     /// Names PEs whose operation may have failed, for reports.
@@ -421,8 +381,7 @@ impl Port<'_> {
 }
 
 impl Fabric {
-    /// Waits for the operations and messages of a stream. Events first: at its end, a signal's last write starts the signal's
-    /// update, a counted operation or a message.
+    /// Waits for the operations and messages of a stream. Events first: a signal, an event, ends as a counted operation or a message.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
@@ -442,7 +401,8 @@ impl Fabric {
     /// Waits for the operations and messages of a stream for one PE; for all, if the PEs of operations are not known.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.stream(channel), self.port(channel));
-        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel, pe));
+        // Signals first: a signal that is sent no more is an operation, or complete.
+        let has = || self.signals.any() || port.unit.lock().has(channel, pe);
         port.wait_while(stream, || stream.events() > 0 && has());
         if port.may_have(pe) {
             port.quiet(stream.counted());

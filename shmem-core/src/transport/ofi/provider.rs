@@ -8,10 +8,10 @@ use std::path::Path;
 
 use ipnet::IpNet;
 
+use super::bounce_memory;
 use super::engine::Limits;
 use super::error::OfiError;
 use super::interface::{Nearness, Offer, is_virtual, node_of};
-use super::landing;
 use super::strided::Row;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Hints, Info, InfoEntry, Library};
@@ -43,10 +43,8 @@ pub(super) struct Known {
     /// Messages of a PE whose address was not entered are accepted, so addresses are entered on first use. `udp;ofi_rxd` crashes on
     /// such messages; other providers are untested.
     pub(super) late: bool,
-    /// All atomics must have a result: `shm` frees the operand's buffer twice if an atomic without result requests delivery, and
-    /// two operations then share the buffer.
-    pub(super) results: bool,
-    /// The trial of atomics is skipped: `udp;ofi_rxd` crashes on an atomic with a result while it connects.
+    /// The provider's atomics are not used: `udp;ofi_rxd` crashes on one with a result while it connects, and `shm` frees the
+    /// operand's buffer twice if one without result requests delivery.
     is_untried: bool,
     pub(super) limits: Limits,
     pub(super) row: Row,
@@ -75,7 +73,7 @@ const KNOWN: [Known; 9] = [
 
 /// A provider that reaches this host only.
 const SHM: Known = Known {
-    results: true,
+    is_untried: true,
     ..Known::of("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP })
 };
 
@@ -84,7 +82,7 @@ const SHM: Known = Known {
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
 /// Over tcp, writes to slots that the target has lent are faster than ofi_rxm's messages, short and long.
-const OVER_TCP: Limits = Limits { grants: landing::MOST, slot: 65 << 10, ..OF_RXM };
+const OVER_TCP: Limits = Limits { grants: bounce_memory::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
     const fn of(name: &'static str, row: Row) -> Self {
@@ -94,7 +92,6 @@ impl Known {
             name,
             connects: false,
             late: false,
-            results: false,
             is_untried: false,
             limits: if is_rxm { OF_RXM } else { Limits::DEFAULT },
             row,
@@ -168,48 +165,33 @@ impl Demands {
         }
     }
 
-    /// The kind of keys, unless they have eight bytes and follow from the job's secret.
-    pub(super) fn describe_keys(&self) -> Option<String> {
-        match self.key {
-            _ if self.provider_keys => Some("keys of the provider's own".to_owned()),
-            bytes @ 1..8 => Some(format!("keys of {bytes} bytes")),
-            _ => None,
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(super) struct Chosen {
-    /// The entry that was chosen, alone.
-    pub(super) info: Info,
-    pub(super) provider: String,
-    pub(super) domain: String,
-    pub(super) demands: Demands,
-}
-
-impl Chosen {
+    /// Chooses a provider and an interface: the entry, alone, what it offers, and its demands.
+    ///
     /// # Safety
     ///
     /// As [`Ofi::open`](super::Ofi::open).
-    pub(super) unsafe fn find(options: &Options) -> Result<Self, OfiError> {
+    pub(super) unsafe fn find(options: &Options) -> Result<(Info, Offer, Self), OfiError> {
         // SAFETY: the caller's promise.
         let library = unsafe { Library::load(options.library.as_deref()) }?;
         let lists = lists(library);
         let entries = read(&lists);
         let Some(Offered { entry, offer, .. }) = choose(&entries, options) else {
             let (major, minor) = library.version();
+            let named =
+                [("SHMEM_OFI_PROVIDER", &options.provider), ("SHMEM_OFI_INTERFACE", &options.interface)];
+            let named = named.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
+            let asked: Vec<_> = ["RDM endpoints with RMA".to_owned()].into_iter().chain(named).collect();
             let mut offered: Vec<_> = entries.iter().map(|entry| entry.offer.to_string()).collect();
             offered.sort();
             offered.dedup();
             let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
-            return Err(OfiError::Unusable(format!(
+            return Err(OfiError(format!(
                 "no provider of libfabric {major}.{minor} fits {}; here are: {offered}. Name one with SHMEM_OFI_PROVIDER and an \
                  interface of it with SHMEM_OFI_INTERFACE, or unset both",
-                options.describe()
+                asked.join(", ")
             )));
         };
-        let Offer { provider, interface, .. } = offer.clone();
-        Ok(Self { info: entry.copy(), demands: Demands::of(*entry, offer), provider, domain: interface })
+        Ok((entry.copy(), offer.clone(), Self::of(*entry, offer)))
     }
 }
 
@@ -263,15 +245,6 @@ fn lists(library: &'static Library) -> [Option<Info>; 2] {
 
 fn read(lists: &[Option<Info>; 2]) -> Vec<Offered<'_>> {
     lists.iter().flatten().flat_map(Info::entries).map(Offered::read).collect()
-}
-
-impl Options {
-    fn describe(&self) -> String {
-        let named = [("SHMEM_OFI_PROVIDER", &self.provider), ("SHMEM_OFI_INTERFACE", &self.interface)];
-        let mut asked = vec!["RDM endpoints with RMA".to_owned()];
-        asked.extend(named.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?))));
-        asked.join(", ")
-    }
 }
 
 struct Offered<'l> {
@@ -356,11 +329,7 @@ mod tests {
             let yes = |is: bool| if is { " yes" } else { "" };
             let taken =
                 if number < KNOWN.len() { (number + 1).to_string() } else { "if it is named".to_owned() };
-            let atomics = match () {
-                () if known.is_untried => " not tried",
-                () if known.results => " with results",
-                () => "",
-            };
+            let atomics = if known.is_untried { " not tried" } else { "" };
             let Limits { message, grants, .. } = known.limits;
             let line = format!(
                 "| `{}` | {taken} |{} |{} |{atomics} | {} |{} |",

@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use super::buffers::Pool;
 use super::error::OfiError;
 use super::port::What;
+use super::put_signal::SignalUpdate;
 use crate::libfabric::bindings::fi_context2;
 use crate::shared;
 use crate::transport::Channel;
@@ -19,7 +20,7 @@ use crate::transport::Channel;
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
 
 /// The actions when an operation is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
     /// None: a thread waits for the operation and frees the record.
     Awaited,
@@ -29,12 +30,12 @@ pub(super) enum Purpose {
     Event(Channel),
     /// Copy the buffer, to which bytes were read, to their destination, then as `Event`.
     Landing(Channel, Wanted),
-    /// Free the record, and count a write before a [signal](super::signals) as delivered.
-    Signalled(u32),
+    /// Free the record, and make a signal [due](super::put_signal): the operation has written its data.
+    Signalled(SignalUpdate),
 }
 
 /// The destination of bytes that were read to a buffer: memory that is writable until a quiet of their stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted(pub(super) *mut u8);
 
 // SAFETY: an address, which is written to by the thread that finds the operation complete, for the thread that has started it.
@@ -129,7 +130,7 @@ impl Free {
         self.used[number as usize].map(|(_, what)| what)
     }
 
-    /// Whether an event of a stream with a PE is in flight.
+    /// Whether an event of a stream with a PE is in flight, other than data before a signal.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         self.used.iter().flatten().any(|(purpose, what)| {
             let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == channel);
@@ -143,7 +144,10 @@ impl Free {
         let (purpose, what) = self.used[number as usize]?;
         let record = records.get(number);
         match purpose {
-            Purpose::Awaited => record.done.store(true, Ordering::Release),
+            Purpose::Awaited => {
+                record.done.store(true, Ordering::Release);
+                return Some(purpose);
+            }
             Purpose::Landing(_, Wanted(into)) => {
                 // SAFETY: the operation is complete, and has read `what.bytes` bytes to the buffer; the destination is writable
                 // until a quiet returns, which waits until the caller has counted the event as ended.
@@ -151,9 +155,7 @@ impl Free {
             }
             Purpose::Counted | Purpose::Event(_) | Purpose::Signalled(_) => {}
         }
-        if purpose != Purpose::Awaited {
-            self.give_back(number);
-        }
+        self.give_back(number);
         Some(purpose)
     }
 }

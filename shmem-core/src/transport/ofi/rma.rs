@@ -1,11 +1,11 @@
 //! The operations of the transport.
 //!
 //! A PE that sees the **signal of a put** must see the data, also on networks that order neither operations nor their bytes. There
-//! are two ways. If the source may stay in use, the caller waits for no round trip between data and signal:
+//! are two ways. If the source may stay in use and is one piece, the caller waits for no round trip between data and signal:
 //!
 //! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
 //! * **Data, then signal**: the signal is sent right after the data if the provider keeps the order (`FI_ORDER_WAW`, `FI_ORDER_SAW`).
-//!   If not, the signal is sent [when all data is delivered](super::signals), a round trip later.
+//!   If not, the signal is sent [when all data is delivered](super::put_signal), a round trip later.
 //!
 //! **Blocks and elements** are sent in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
@@ -14,8 +14,8 @@ use core::time::Duration;
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory};
 use super::port::{Posting, What};
+use super::put_signal::SignalUpdate;
 use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
-use super::signals::SignalUpdate;
 use super::strided::{self, Blocks, Row, Way};
 use super::{Fabric, Ofi};
 use crate::libfabric::Refused;
@@ -48,13 +48,12 @@ impl Fabric {
     /// Moves bytes between this PE and another, in pieces of allowed size.
     ///
     /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and otherwise awaited,
-    /// as is a get that must be complete on return. If local memory must be registered and is not, pieces go through the buffers of
-    /// records.
+    /// as is a get that must be complete on return, and each piece before a signal if there are several. If local memory must be
+    /// registered and is not, pieces go through the buffers of records.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`] or [`Transport::get`]. Before a signal there is at least one byte, and the bytes stay unchanged until
-    /// quiet, or are few enough to be copied.
+    /// As [`Transport::put`], [`Transport::get`] or [`Transport::put_signal`], which has at least one byte.
     unsafe fn transfer(
         &self,
         channel: Channel,
@@ -65,17 +64,15 @@ impl Fabric {
         until: Until,
     ) {
         let demands = &self.domain.demands;
-        let (at, port, stream) = (self.target(remote), self.port(channel), self.stream(channel));
+        let (at, port) = (self.target(remote), self.port(channel));
         let is_put = !matches!(transfer, Transfer::Get);
         let copies = is_put && until == Until::Return && bytes <= BUFFER_BYTES;
         let described = if copies { None } else { self.keys.describe(&self.domain, local, bytes) };
         let most = if described.is_some() { usize::MAX } else { BUFFER_BYTES }.min(demands.max_message);
-        let signal = match transfer {
-            Transfer::PutBefore(signal) => {
-                stream.expect();
-                Some(self.signals.expect(signal, pieces(bytes, most).count()))
-            }
-            Transfer::Put | Transfer::Get => None,
+        let waits = match transfer {
+            Transfer::Get => until == Until::Return,
+            Transfer::Put => until == Until::Return && described.is_some(),
+            Transfer::PutBefore(_) => bytes > most || until == Until::Return && described.is_some(),
         };
         for (from, bytes) in pieces(bytes, most) {
             let (at, local) = (at.plus(from), local.wrapping_add(from));
@@ -85,17 +82,13 @@ impl Fabric {
                 Transfer::PutBefore(_) => "put with a signal",
             };
             let what = What { operation, pe: remote.pe.number(), bytes };
-            let purpose = match (transfer, until, described) {
-                (Transfer::PutBefore(_), ..) => signal.map(Purpose::Signalled),
-                (Transfer::Put, Until::Return, Some(_)) | (Transfer::Get, Until::Return, _) => {
-                    Some(Purpose::Awaited)
-                }
-                (Transfer::Get, Until::Quiet, None) => Some(Purpose::Landing(channel, Wanted(local))),
-                (Transfer::Put, ..) | (Transfer::Get, ..) => None,
+            let purpose = match transfer {
+                Transfer::PutBefore(signal) => Purpose::Signalled(signal),
+                Transfer::Get if described.is_none() => Purpose::Landing(channel, Wanted(local)),
+                Transfer::Get | Transfer::Put => self.purpose(channel, bytes),
             };
             // No event is injected: ofi_rxm counts injected operations, and does not report them.
-            let injects =
-                is_put && purpose.is_none() && bytes <= demands.inject && !stream.tracking().is_event(bytes);
+            let injects = is_put && !waits && matches!(purpose, Purpose::Counted) && bytes <= demands.inject;
             let prepare = |record: &Record| {
                 if is_put && described.is_none() {
                     // SAFETY: readable (caller), even while others write there, and the buffer has room for `bytes` bytes.
@@ -111,51 +104,55 @@ impl Fabric {
                         LocalMemory { from: local, description: description.unwrap_or(core::ptr::null_mut()) }
                     }
                 };
-                if is_put {
-                    let flags = if injects { FI_INJECT } else { 0 };
-                    // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the provider
-                    // copies (FI_INJECT), or which stays: the wait is below, or in quiet (caller).
-                    return unsafe { at.write(posting, local, bytes, flags, 0) };
-                }
-                // SAFETY: the record's buffer, likewise; or the destination, which is writable (caller) until it has been waited
-                // for below, or until quiet.
-                unsafe { at.read(posting, local, bytes) }
+                let flags = if injects { FI_INJECT } else { 0 };
+                // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the provider
+                // copies (FI_INJECT); or source or destination, which stay until the wait below, or until quiet (caller).
+                unsafe { at.transfer(posting, is_put, local, bytes, (flags, 0)) }
             };
-            let Some(purpose) = purpose else {
+            if !waits {
+                if matches!(purpose, Purpose::Signalled(_)) {
+                    self.signals.expect();
+                }
                 let keeps = described.is_none() && !injects;
                 // SAFETY: one operation; memory that it uses stays, as said.
-                unsafe { port.issue(channel, what, (keeps, true), prepare, attempt) };
+                unsafe { port.issue(channel, what, purpose, (keeps, true), prepare, attempt) };
                 continue;
+            }
+            let read = |record: &Record| {
+                if !is_put && described.is_none() {
+                    // SAFETY: the piece was read to the buffer; the destination is writable (caller).
+                    unsafe { shared::copy(local, record.buffer(), bytes) };
+                }
             };
-            if matches!(purpose, Purpose::Landing(..)) {
-                stream.expect();
-            }
             // SAFETY: one operation; memory that it uses stays, as said.
-            let number = unsafe { port.start(what, purpose, prepare, attempt) };
-            if purpose == Purpose::Awaited {
-                port.wait_for(number, what, |record| {
-                    if !is_put && described.is_none() {
-                        // SAFETY: the piece was read to the buffer; the destination is writable (caller).
-                        unsafe { shared::copy(local, record.buffer(), bytes) };
-                    }
-                });
-            }
+            let done = unsafe { port.carry_out(what, prepare, attempt, read) };
+            done.unwrap_or_else(|error| port.refuse(what, error));
+        }
+        if let Transfer::PutBefore(SignalUpdate { signal, op, .. }) = transfer
+            && waits
+        {
+            // SAFETY: the caller's promise; a signal has 64 bits.
+            unsafe { self.update(channel, signal, Width::W8, op.into(), true) };
         }
     }
 
     /// Sends the signals whose data is delivered, each if there is room for it.
     pub(super) fn send_signals(&self) {
-        for _ in 0..self.signals.due() {
-            let Some((number, SignalUpdate { channel, signal, op })) = self.signals.next() else { break };
+        self.signals.send(|SignalUpdate { channel, signal, op }| {
             // SAFETY: the caller of `put_signal` has promised an aligned signal.
-            if unsafe { self.update(channel, signal, Width::W8, op.into(), false) } == Sent::Full {
-                self.signals.put_back(number);
-                continue;
+            let sent = unsafe { self.update(channel, signal, Width::W8, op.into(), false) };
+            if sent == Sent::Done {
+                // After the update was started: a thread that finds no event finds the update in flight, or complete.
+                self.stream(channel).ended();
             }
-            self.signals.sent(number);
-            // After the update was started: a thread that finds no event finds the update in flight, or complete.
-            self.stream(channel).ended();
-        }
+            sent == Sent::Done
+        });
+    }
+
+    /// The purpose of an operation of `bytes` bytes without further actions.
+    pub(super) fn purpose(&self, channel: Channel, bytes: usize) -> Purpose {
+        let is_event = self.stream(channel).tracking().is_event(bytes);
+        if is_event { Purpose::Event(channel) } else { Purpose::Counted }
     }
 
     /// Whether a put of `bytes` bytes arrives before a signal that is sent later. Messages of the engine use unit 0.
@@ -164,7 +161,7 @@ impl Fabric {
     }
 
     fn row(&self) -> &Row {
-        self.row.get_or_init(|| strided::row_of(&self.domain.provider))
+        strided::forced().unwrap_or(&self.domain.demands.known.row)
     }
 
     /// Whether to pack blocks into messages with room for `message` bytes.
@@ -177,7 +174,7 @@ impl Fabric {
 
     /// Whether a list is sent in messages.
     fn lists(&self, elements: Elements<'_>, deed: Deed<'_>) -> bool {
-        let limits = self.engine.limits();
+        let limits = &self.engine.limits;
         let fits = match deed {
             _ if elements.len() < 2 => return false,
             Deed::Pick(_) => limits.picks(elements.size),
@@ -248,16 +245,13 @@ unsafe impl Transport for Ofi {
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
-        // If the put waits for its data, or data and signal arrive in order, the signal is changed right after.
-        let is_known = fabric.keys.describe(&fabric.domain, source, bytes).is_some();
-        let waits = until == Until::Return && is_known && bytes > BUFFER_BYTES;
-        let follows = waits || fabric.is_ordered(channel, bytes);
-        let transfer = if follows { Transfer::Put } else { Transfer::PutBefore(change) };
+        let is_ordered = fabric.is_ordered(channel, bytes);
         if bytes > 0 {
-            // SAFETY: the caller's promise; the bytes are awaited, copied, or may stay.
+            let transfer = if is_ordered { Transfer::Put } else { Transfer::PutBefore(change) };
+            // SAFETY: the caller's promise.
             unsafe { fabric.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
         }
-        if bytes == 0 || follows {
+        if bytes == 0 || is_ordered {
             // SAFETY: the caller's promise; a signal has 64 bits.
             unsafe { fabric.update(channel, signal, Width::W8, op.into(), true) };
         }
@@ -289,7 +283,7 @@ unsafe impl Transport for Ofi {
         until: Until,
     ) {
         let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.packs(pattern, engine.limits().carries(pattern.bytes(), false)) {
+        if self.fabric.packs(pattern, engine.limits.carries(pattern.bytes(), false)) {
             // SAFETY: the caller's promise.
             return unsafe { engine.on(&self.fabric.wire(), channel).get(into, from, pattern, until) };
         }

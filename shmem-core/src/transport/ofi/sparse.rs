@@ -11,7 +11,6 @@ const BLOCKS: usize = 32;
 const REGION: usize = BLOCK * BLOCKS;
 
 /// A value for each number, in blocks that are allocated when one of their values is first used.
-#[derive(Debug)]
 pub(super) struct Sparse<T> {
     regions: Box<[OnceLock<Box<Region<T>>>]>,
 }

@@ -13,15 +13,8 @@ pub(super) const STREAMS: usize = 4096;
 
 pub(super) struct Streams {
     streams: Sparse<Stream>,
-    open: Mutex<Open>,
-}
-
-#[derive(Default)]
-struct Open {
-    /// Numbers that were used and are free again.
-    free: Vec<u32>,
-    /// The lowest number that was never used.
-    fresh: u32,
+    /// Whether each number that was ever used is in use.
+    open: Mutex<Vec<bool>>,
 }
 
 /// A stream, aligned so that streams of different threads share no cache line.
@@ -57,24 +50,25 @@ impl Streams {
 
     pub(super) fn open(&self, lane: Lane) -> Option<Channel> {
         let mut open = self.open.lock();
-        let number = open.free.pop().or_else(|| {
-            let number = open.fresh;
-            ((number as usize) < STREAMS).then(|| {
-                open.fresh += 1;
-                number
-            })
-        })?;
-        let stream = self.streams.entry(number as usize);
+        let number = open.iter().position(|is_open| !is_open).unwrap_or(open.len());
+        if number == STREAMS {
+            return None;
+        }
+        if number == open.len() {
+            open.push(true);
+        }
+        open[number] = true;
+        let stream = self.streams.entry(number);
         stream.unit.store(lane.unit, Ordering::Relaxed);
         stream.tracking.store(lane.tracking as u32, Ordering::Relaxed);
         stream.patient.store(lane.patient, Ordering::Relaxed);
         stream.counted.store(0, Ordering::Relaxed);
-        Some(Channel(number))
+        Some(Channel(number as u32))
     }
 
     /// Frees the number of a quiet channel.
     pub(super) fn close(&self, Channel(number): Channel) {
-        self.open.lock().free.push(number);
+        self.open.lock()[number as usize] = false;
     }
 
     #[inline(always)]

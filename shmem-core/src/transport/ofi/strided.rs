@@ -23,9 +23,14 @@ pub fn force(row: Row) {
     _ = FORCED.set(row);
 }
 
+/// The row for all providers, if one is used.
+pub(super) fn forced() -> Option<&'static Row> {
+    FORCED.get()
+}
+
 /// The row that is used for a provider.
 pub fn row_of(provider: &str) -> Row {
-    FORCED.get().copied().unwrap_or_else(|| Row::of(provider))
+    *forced().unwrap_or(&Row::of(provider))
 }
 
 /// Blocks of a transfer.

@@ -38,13 +38,8 @@ fn on_failure(failures: Sender<String>) -> OnFailure {
 }
 
 impl Pair {
-    /// PE 1 and a stranger. `None`: there is no libfabric.
-    fn new(pes: usize) -> Option<Self> {
-        Self::of(pes, ANOTHER)
-    }
-
-    /// PE 1 and a sender with a secret.
-    fn of(pes: usize, secret: [u8; Secret::BYTES]) -> Option<Self> {
+    /// PE 1 and a sender with a secret. `None`: there is no libfabric.
+    fn new(pes: usize, secret: [u8; Secret::BYTES]) -> Option<Self> {
         let named = |name: &str| Some(name.to_owned());
         let (provider, interface) = (named("tcp;ofi_rxm"), named("lo"));
         let options = Options { provider, interface, ..Options::default() };
@@ -102,11 +97,43 @@ impl Drop for Pair {
     }
 }
 
+#[test]
+fn addresses_of_another_provider_or_length_are_refused() {
+    let Some(pair) = Pair::new(4, ANOTHER) else { return };
+    let (ofi, domain) = (&pair.victim, &pair.victim.fabric.domain);
+    let own = ofi.address().unwrap();
+    let (provider, address) = own.split_at(own.iter().position(|byte| *byte == 0).unwrap() + 1);
+    // SAFETY: no operation of an arena uses it.
+    let pe = unsafe { Pe::new(3, Pe::OFF_NODE) };
+    assert_eq!(ofi.address_in(pe, &own, &own), Ok(address));
+    let theirs = [
+        [b"sockets\0", address].concat(),
+        [&own, address].concat(),
+        [provider, &[2]].concat(),
+        b"tcp;of".to_vec(),
+        Vec::new(),
+    ];
+    for said in theirs {
+        let error = ofi.address_in(pe, &said, &own).unwrap_err().to_string();
+        assert!(
+            error.starts_with("PE 3 is reached by ") && error.contains("tcp;ofi_rxm with addresses of 16 ")
+        );
+    }
+    // SAFETY: it is refused.
+    let error = unsafe { ofi.connect(AddressTable::new(Box::new(vec![1; 60]), 15)) }.unwrap_err().to_string();
+    assert!(error.contains("addresses of 15 bytes"), "{error}");
+    assert_eq!((domain.peers_known(), domain.knows(0), domain.knows(3)), (1, true, false));
+    assert_eq!(domain.entered(0), None, "nobody has addressed it");
+    // libfabric is not asked for an entry that it does not have.
+    assert_eq!(domain.place_of(3), "an unknown address");
+    assert!(domain.place_of(0).contains("127.0.0.1") && domain.entered(0).is_some());
+}
+
 /// Buffers of truncated messages are posted again while other threads post buffers.
 #[test]
 fn messages_that_are_too_long_are_dropped_whoever_looks() {
     const ROUNDS: u64 = 1000;
-    let Some(pair) = Pair::new(2) else { return };
+    let Some(pair) = Pair::new(2, ANOTHER) else { return };
     let ended = Arc::new(AtomicBool::new(false));
     // Not joined if the test fails: they may be deadlocked.
     let looking: Vec<_> = (0..4)
@@ -150,7 +177,7 @@ fn messages_that_are_too_long_are_dropped_whoever_looks() {
 fn a_sender_that_cannot_be_answered_is_refused() {
     let update = corpus().find(|(outcome, message)| *outcome == "taken" && message[0] == 7);
     for from in [1, 2] {
-        let Some(pair) = Pair::new(3) else { return };
+        let Some(pair) = Pair::new(3, ANOTHER) else { return };
         let mut message = update.clone().unwrap().1;
         message[4] = from;
         let token = Secret::of_bytes(SECRET).number("the token of a message", from.into(), 1);
@@ -173,7 +200,7 @@ fn a_sender_that_cannot_be_answered_is_refused() {
 
 #[test]
 fn a_message_to_a_pe_without_an_address_is_a_failure() {
-    let Some(pair) = Pair::new(3) else { return };
+    let Some(pair) = Pair::new(3, ANOTHER) else { return };
     let fabric = Arc::clone(&pair.victim);
     let sends = std::thread::spawn(move || fabric.fabric.wire().try_send(2, 24, &mut |_| {}));
     let said = pair.failures.recv_timeout(PATIENCE).unwrap();
@@ -184,7 +211,7 @@ fn a_message_to_a_pe_without_an_address_is_a_failure() {
 /// A stopped PE receives nothing, and does not count as lost. Its peer is not idle meanwhile.
 #[test]
 fn asides_may_stay_in_flight() {
-    let Some(pair) = Pair::of(2, SECRET) else { return };
+    let Some(pair) = Pair::new(2, SECRET) else { return };
     let Pair { sender, victim, .. } = &pair;
     // SAFETY: no operation of an arena uses it.
     let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };

@@ -20,8 +20,8 @@ use std::time::Instant;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use super::Fabric;
-use super::backoff::Waited;
+use super::backoff::Stall;
+use super::{Fabric, file_descriptors};
 
 /// Shortest and longest time for which the thread parks while the program's threads poll. They may soon stop: it starts short.
 const FIRST_PARK: Duration = Duration::from_micros(200);
@@ -99,7 +99,7 @@ fn run(fabric: &Fabric) {
         match fabric.first().unit.endpoint.descriptor() {
             Some(arrival) => {
                 let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };
-                if fabric.first().may_sleep() {
+                if fabric.first().unit.endpoint.may_sleep() {
                     handover.sleep(Some(arrival), limit);
                 }
             }
@@ -111,11 +111,10 @@ fn run(fabric: &Fabric) {
     }
 }
 
-/// The time without progress.
+/// The progress of operations in flight, checked periodically.
 struct Watch {
     looked: Instant,
-    waited: Waited,
-    moved: u64,
+    stall: Stall,
     looks: u32,
     /// Whether the warning that no descriptors are left was printed.
     has_warned: bool,
@@ -123,8 +122,7 @@ struct Watch {
 
 impl Watch {
     fn new() -> Self {
-        let now = Instant::now();
-        Self { looked: now, waited: Waited::from(now), moved: 0, looks: 0, has_warned: false }
+        Self { looked: Instant::now(), stall: Stall::new(0), looks: 0, has_warned: false }
     }
 
     /// Ends the job if operations in flight made no progress for the timeout.
@@ -135,18 +133,19 @@ impl Watch {
         }
         self.looked = now;
         self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(DESCRIPTORS) && !self.has_warned && fabric.domain.demands.known.connects
+        if self.looks.is_multiple_of(DESCRIPTORS)
+            && !self.has_warned
+            && fabric.domain.demands.known.connects
+            && let Some(text) = file_descriptors::all_in_use(fabric.handover.descriptor.as_fd())
         {
-            self.has_warned = fabric.warn_of_descriptors(fabric.handover.descriptor.as_fd());
+            eprintln!("shmem: warning: PE {}: {text}", fabric.engine.me);
+            self.has_warned = true;
         }
         let moved = fabric.moved();
-        if moved != self.moved || !fabric.awaits_more() {
-            (self.moved, self.waited) = (moved, Waited::from(now));
+        if !fabric.awaits_more() {
+            self.stall = Stall::new(moved);
         }
-        let waited = self.waited.until(now);
-        if fabric.timeout.is_some_and(|limit| waited >= limit) {
-            fabric.give_up(&fabric.awaited(), waited);
-        }
+        self.stall.look(fabric, moved, || fabric.awaited("operations of this PE"));
     }
 }
 
@@ -264,14 +263,15 @@ mod tests {
         let mut polling = Polling::new();
         assert_eq!(polling.park(0, 0), None);
         let parks: Vec<_> = (1..6).map(|times| polling.park(times * many, 0)).collect();
-        assert_eq!(parks[0], Some(FIRST_PARK));
-        assert!(parks.windows(2).all(|pair| pair[0] <= pair[1]), "{parks:?}");
-        assert_eq!(parks[4], Some(LAST_PARK));
-        assert_eq!(polling.park(5 * many + 1, 0), Some(LAST_PARK), "a look that moves much data takes long");
-        assert_eq!(polling.park(5 * many + 1, 0), None, "nobody has looked");
-        assert_eq!(polling.park(6 * many, 1), None, "who looks and falls asleep does not poll");
-        assert_eq!(polling.park(7 * many, 1), Some(FIRST_PARK), "nobody has fallen asleep since");
-        assert_eq!(polling.park(8 * many, 2), None);
+        assert!(
+            parks.is_sorted() && parks[0] == Some(FIRST_PARK) && parks[4] == Some(LAST_PARK),
+            "{parks:?}"
+        );
+        let parks = [(5 * many + 1, 0), (5 * many + 1, 0), (6 * many, 1), (7 * many, 1), (8 * many, 2)]
+            .map(|(looks, sleeps)| polling.park(looks, sleeps));
+        // A look that moves much data takes long; nobody has looked; who looks and falls asleep does not poll; nobody has fallen
+        // asleep since.
+        assert_eq!(parks, [Some(LAST_PARK), None, None, Some(FIRST_PARK), None]);
         std::thread::sleep(4 * POLLING);
         assert_eq!(polling.park(8 * many + 1, 2), None, "a look now and then is no polling");
     }

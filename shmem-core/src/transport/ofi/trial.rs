@@ -10,10 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use super::amo::{fetch_to_record, keep, operands_of, result_of};
+use super::amo::{keep, operands_of};
 use super::operation::Word;
 use super::port::{Posting, What};
-use super::record::Purpose;
 use super::{Fabric, Ofi};
 use crate::pe::Pe;
 use crate::segment::SYSTEM;
@@ -129,29 +128,27 @@ impl Fabric {
         if !self.domain.demands.atomics {
             return Err("the provider has none".to_owned());
         }
-        let at = |inside| Remote { pe, segment: SYSTEM, offset: OFFSET + inside };
-        let shared = [offset_of!(Words, narrow), offset_of!(Words, wide)];
-        for (k, (width, shared)) in WIDTHS.into_iter().zip(shared).enumerate() {
-            self.try_each(at(offset_of!(Words, alone) + 8 * k), width)?;
-            (0..ADDITIONS)
-                .try_for_each(|_| self.attempt(at(shared), width, AtomicOp::Add(1), true).map(drop))?;
-        }
-        Ok(())
-    }
-
-    /// Tries each operation with result, then without, if the provider allows that. Each must find the value after the previous
-    /// one.
-    fn try_each(&self, at: Remote, width: Width) -> Result<(), String> {
-        let forms: &[bool] = if self.domain.demands.known.results { &[true] } else { &[true, false] };
-        let mut before = 0;
-        for (fetches, (op, after)) in forms.iter().flat_map(|form| SEQUENCE.map(|each| (*form, each))) {
-            let fetches = fetches || matches!(op, AtomicOp::Fetch | AtomicOp::CompareSwap { .. });
-            let found = self.attempt(at, width, op, fetches)?;
-            if fetches && found != before {
-                let bytes = width.bytes();
-                return Err(format!("{op:?} of {bytes} bytes found {found:#b}, not {before:#b}"));
+        let words = [offset_of!(Words, narrow), offset_of!(Words, wide)];
+        for (k, (width, shared)) in WIDTHS.into_iter().zip(words).enumerate() {
+            let [alone, shared] = [offset_of!(Words, alone) + 8 * k, shared].map(|inside| Remote {
+                pe,
+                segment: SYSTEM,
+                offset: OFFSET + inside,
+            });
+            // Each operation with result, then without, finds the value after the previous one.
+            let mut before = 0;
+            for (fetches, (op, after)) in
+                [true, false].into_iter().flat_map(|form| SEQUENCE.map(|each| (form, each)))
+            {
+                let fetches = fetches || matches!(op, AtomicOp::Fetch | AtomicOp::CompareSwap { .. });
+                let found = self.attempt(alone, width, op, fetches)?;
+                if fetches && found != before {
+                    let bytes = width.bytes();
+                    return Err(format!("{op:?} of {bytes} bytes found {found:#b}, not {before:#b}"));
+                }
+                before = after;
             }
-            before = after;
+            (0..ADDITIONS).try_for_each(|_| self.attempt(shared, width, AtomicOp::Add(1), true).map(drop))?;
         }
         Ok(())
     }
@@ -161,19 +158,20 @@ impl Fabric {
         let (port, target) = (self.first(), self.target(at));
         let word = Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))?;
         let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
-        let change = |posting: &Posting<'_>| match fetches {
-            true => fetch_to_record(target, posting, word),
+        let done = if fetches {
+            // SAFETY: an aligned word of that width (`begin_trial`).
+            unsafe { port.fetch(what, target, word, width) }
+        } else {
             // SAFETY: the operand is the operation's until it is complete.
-            false => unsafe { target.change(posting, operands_of(posting), None, word, 0) },
+            let change = |posting: &Posting<'_>| unsafe {
+                target.change(posting, operands_of(posting), None, word, 0)
+            };
+            // SAFETY: one operation, whose operand is in the record.
+            unsafe { port.carry_out(what, |record| keep(record, word), change, |_| 0) }
         };
-        // SAFETY: one operation, which is waited for just below. The record has operands and result.
-        let started =
-            unsafe { port.try_start(what, Purpose::Awaited, true, |record| keep(record, word), change) };
-        let number = started.map_err(|error| {
+        done.map_err(|error| {
             format!("{op:?} of {} bytes: {}", width.bytes(), self.domain.library().describe(error as i64))
-        })?;
-        let number = number.unwrap_or_else(|| unreachable!("there was room in the end"));
-        Ok(port.wait_for(number, what, |record| result_of(record, width)))
+        })
     }
 }
 

@@ -17,10 +17,10 @@ use std::sync::MutexGuard;
 use super::domain::Domain;
 use super::error::OfiError;
 use super::record::{Free, Records};
-use super::{buffers, landing};
+use super::{bounce_memory, buffers};
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
-use crate::libfabric::{Endpoint, Registration};
+use crate::libfabric::{Endpoint, Refused, Registration};
 
 /// Records per unit: most operations in flight whose completion is reported.
 const RECORDS: usize = 256;
@@ -43,17 +43,20 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Opens an endpoint; if `wakes`, threads can sleep on its queue.
+    /// Opens an endpoint; if `wakes`, threads can sleep on its queue, if the provider allows that.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
-        let own = 2 * RECORDS + buffers::COMPLETIONS + landing::COMPLETIONS;
+        let own = 2 * RECORDS + buffers::COMPLETIONS + bounce_memory::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
-        let open = || Endpoint::open(&domain.addresses, entries, wakes);
-        let mut endpoint = open();
+        let open = |wakes| Endpoint::open(&domain.addresses, entries, wakes);
+        let (mut endpoint, mut wakes) = (open(wakes), wakes);
         for _ in 1..TRIES {
             match &endpoint {
-                Err(refused) if refused.code == FI_EADDRINUSE.cast_signed() => endpoint = open(),
+                Err(refused) if refused.code == FI_EADDRINUSE.cast_signed() => {}
+                // Threads cannot sleep on a queue of this provider.
+                Err(Refused { call: "fi_cq_open" | "fi_control", .. }) if wakes => wakes = false,
                 _ => break,
             }
+            endpoint = open(wakes);
         }
         let endpoint = endpoint.map_err(|refused| domain.refused(refused))?;
         let records = Records::new(RECORDS)?;
@@ -71,12 +74,7 @@ impl Unit {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Calls the provider under the lock.
-    pub(super) fn exclusively<R>(&self, call: impl FnOnce() -> R) -> R {
-        let _held = self.lock();
-        call()
-    }
-
+    /// Locks the unit: every operation is started under this lock.
     pub(super) fn lock(&self) -> MutexGuard<'_, Free> {
         self.free.lock()
     }
@@ -113,21 +111,27 @@ impl CompletionCounter {
         self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
     }
 
+    /// The number of started operations. If the provider's counter was read before, all that it has counted are among them.
+    #[inline(always)]
     pub(super) fn started(&self) -> u64 {
+        fence(Ordering::Acquire);
         self.started.load(Ordering::Acquire)
     }
 
     /// Whether all operations are complete; `completed` was read from the provider's counter before.
     #[inline(always)]
     pub(super) fn is_complete(&self, completed: u64) -> bool {
-        // After the read of the provider's counter.
-        fence(Ordering::Acquire);
-        let started = self.started.load(Ordering::Acquire);
+        let started = self.started();
         if completed < started {
             return false;
         }
         self.settled.fetch_max(started, Ordering::Release);
         true
+    }
+
+    /// The largest number of operations that can be in flight; `completed` was read from the provider's counter before.
+    pub(super) fn in_flight(&self, completed: u64) -> u64 {
+        self.started().saturating_sub(completed)
     }
 
     /// Whether the first `operations` operations are known to be complete, without a look at the provider's counter.

@@ -1,17 +1,17 @@
 //! The wire of the engine: messages between unit 0 of all PEs.
 //!
 //! [Buffers](super::buffers) are posted as receives at the start, and again after the engine has carried out their message. Short
-//! messages are injected, without a buffer. Long ones are written to a slot that the target has [lent](super::landing); the
+//! messages are injected, without a buffer. Long ones are written to a slot that the target has [lent](super::bounce_memory); the
 //! target's queue then reports the slot (`FI_REMOTE_CQ_DATA`), after all bytes are there.
 
-use core::cell::UnsafeCell;
+use core::cell::RefCell;
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 
 use super::Fabric;
 use super::backoff::Backoff;
+use super::bounce_memory::Written;
 use super::engine::{BounceSlot, Region, Sent, Wire};
-use super::landing::Written;
 use super::operation::{LocalMemory, RemoteMemory};
 use super::port::Posting;
 use crate::libfabric::bindings::*;
@@ -40,29 +40,21 @@ impl Fabric {
             return;
         }
         let mut unposted = buffers.unposted.lock();
+        let unit = self.first().unit;
+        let (endpoint, bytes, description) = (unit.endpoint.as_ptr(), buffers.message, buffers.description());
         while let Some(&number) = unposted.last() {
-            if !self.post(number) {
-                break;
+            let (context, to) = (buffers.context(number), buffers.bytes(number).cast());
+            let held = unit.lock();
+            // SAFETY: the buffer, and its context in front of it, are the provider's until the message has arrived.
+            let answer = unsafe { calls::recv(endpoint, to, bytes, description, ANYBODY, context) };
+            drop(held);
+            match answer {
+                0 => _ = unposted.pop(),
+                again if again == -(FI_EAGAIN as isize) => break,
+                error => self.fail("to receive", &self.domain.library().describe(error as i64)),
             }
-            unposted.pop();
         }
         buffers.waiting.store(unposted.len(), Ordering::Relaxed);
-    }
-
-    /// Posts a buffer as a receive. Returns whether there was room.
-    fn post(&self, number: usize) -> bool {
-        let (buffers, unit) = (&self.buffers, self.first().unit);
-        let (context, to) = (buffers.context(number), buffers.bytes(number).cast());
-        let (endpoint, bytes, description) = (unit.endpoint.as_ptr(), buffers.message, buffers.description());
-        let answer = unit.exclusively(|| {
-            // SAFETY: the buffer, and its context in front of it, are the provider's until the message has arrived.
-            unsafe { calls::recv(endpoint, to, bytes, description, ANYBODY, context) }
-        });
-        match answer {
-            0 => true,
-            again if again == -(FI_EAGAIN as isize) => false,
-            error => self.fail("to receive", &self.domain.library().describe(error as i64)),
-        }
     }
 
     /// Has the engine carry out messages that have arrived, and answer them.
@@ -79,7 +71,7 @@ impl Fabric {
                     self.buffers.keep(number);
                     carried_out
                 }
-                Arrival::Written(written) => match self.landing.message(written) {
+                Arrival::Written(written) => match self.bounce_memory.message(written) {
                     Some((message, token)) => self.engine.landed(&wire, written.slot, token, message),
                     None => {
                         self.engine.ignore();
@@ -101,11 +93,9 @@ impl Fabric {
 
     /// The wire, for an operation that may wait for room or for an answer.
     pub(super) fn wire(&self) -> FabricWire<'_> {
-        FabricWire { fabric: self, backoff: UnsafeCell::new(Backoff::new(self)) }
+        FabricWire { fabric: self, backoff: RefCell::new(Backoff::new(self)) }
     }
-}
 
-impl Fabric {
     /// Encodes a message in a free buffer, and passes it to `hand_over`. The buffer is free again if there was no room, or when
     /// the operation with its context is complete.
     fn send_buffer(
@@ -150,10 +140,10 @@ impl Fabric {
             data: 0,
         };
         let unit = self.first().unit;
-        let answer = unit.exclusively(|| {
-            // SAFETY: the bytes are the caller's promise; contexts are in front of buffers, or none.
-            unsafe { calls::sendmsg(unit.endpoint.as_ptr(), &raw const message, flags) }
-        });
+        let held = unit.lock();
+        // SAFETY: the bytes are the caller's promise; contexts are in front of buffers, or none.
+        let answer = unsafe { calls::sendmsg(unit.endpoint.as_ptr(), &raw const message, flags) };
+        drop(held);
         match answer {
             0 => Sent::Done,
             again if again == -(FI_EAGAIN as isize) => Sent::Full,
@@ -171,8 +161,7 @@ impl Fabric {
 /// The wire, for one operation of a thread that may wait for room or for an answer.
 pub(super) struct FabricWire<'f> {
     fabric: &'f Fabric,
-    /// Used only inside [`progress`](Wire::progress), which does not call itself.
-    backoff: UnsafeCell<Backoff<'f>>,
+    backoff: RefCell<Backoff<'f>>,
 }
 
 impl Wire for FabricWire<'_> {
@@ -197,23 +186,25 @@ impl Wire for FabricWire<'_> {
     }
 
     fn lend(&self, grant: usize) -> Option<Region> {
-        let Fabric { landing, domain, .. } = self.fabric;
-        landing.lend(grant, domain, &self.fabric.first().unit.endpoint)
+        let Fabric { bounce_memory, domain, .. } = self.fabric;
+        bounce_memory.lend(grant, domain, &self.fabric.first().unit.endpoint)
     }
 
     fn try_write(&self, pe: usize, slot: BounceSlot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
         let Region { address, key, mark } = slot.region;
-        let at = RemoteMemory { peer: fabric.peer(pe), address, key }.plus(fabric.landing.offset(slot.index));
+        let at = RemoteMemory { peer: fabric.peer(pe), address, key }
+            .plus(fabric.bounce_memory.offset(slot.index));
         let data = Written { slot: slot.number, bytes, mark }.encoded();
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
             // Delivery is not requested: the notified target answers.
-            let posting = Posting { endpoint, record: None, description, context, flags: FI_COMPLETION.into() };
+            let posting =
+                Posting { endpoint, record: None, description, context, flags: FI_COMPLETION.into() };
             // SAFETY: the buffer is given back when the provider reports the operation; the slot is ours until the target
             // reports the message in it.
-            let write = || unsafe { at.write(&posting, local, bytes, FI_REMOTE_CQ_DATA, data) };
+            let write = || unsafe { at.transfer(&posting, true, local, bytes, (FI_REMOTE_CQ_DATA, data)) };
             match port.post_once(pe, write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
                 Err(answer) => fabric.refuse_message(pe, bytes, answer),
@@ -223,21 +214,7 @@ impl Wire for FabricWire<'_> {
 
     fn progress(&self) {
         self.fabric.first().progress();
-        // SAFETY: one thread has this value, and nothing below calls `progress` of it.
-        let backoff = unsafe { &mut *self.backoff.get() };
-        let moved = self.fabric.buffers.moved();
-        backoff.pause(|| moved, || self.fabric.unanswered());
-    }
-}
-
-impl Fabric {
-    /// Describes unanswered messages, for reports.
-    pub(super) fn unanswered(&self) -> String {
-        let list: Vec<_> =
-            self.engine.unanswered().map(|(pe, count)| format!("{count} of PE {pe}")).collect();
-        match list[..] {
-            [] => "room for a message".to_owned(),
-            _ => format!("answers to messages: {}", list.join(", ")),
-        }
+        let moved = self.fabric.buffers.moved.load(Ordering::Relaxed);
+        self.backoff.borrow_mut().pause(|| moved, || self.fabric.awaited("room for a message"));
     }
 }

@@ -150,8 +150,8 @@ impl Outsider {
         match self.endpoint.read(&mut [const { MaybeUninit::uninit() }]) {
             Ok([]) => None,
             Ok(_) => Some(Outcome::Done),
-            Err(_) => {
-                _ = self.endpoint.read_error();
+            Err(answer) => {
+                self.endpoint.read_error(answer as i32);
                 Some(Outcome::Refused)
             }
         }

@@ -141,7 +141,7 @@ impl Lane {
     pub(crate) fn progress(&self) {
         let mut room = [const { MaybeUninit::uninit() }; 8];
         if let Err(answer) = self.endpoint.read(&mut room) {
-            self.lost("an operation", self.endpoint.read_error().map_or(answer as c_int, |entry| entry.err));
+            self.lost("an operation", self.endpoint.read_error(answer as c_int).err);
         }
     }
 

@@ -168,5 +168,5 @@ impl Bare {
 }
 
 fn failed(library: &Library, provider: &str, refused: Refused) -> String {
-    format!("{} of provider `{provider}` failed: {}", refused.call, refused.describe(library))
+    format!("{} of provider `{provider}` failed: {}", refused.call, library.describe(refused.code.into()))
 }

@@ -3,15 +3,15 @@
 //! Any thread that makes progress sends answers, when there is room on the wire. Until then they wait in queues, bounded by the
 //! sender's window. Acknowledgements are counted: one message carries their number.
 //!
-//! Nobody waits for the acknowledgements of a patient sender. They [linger](Listing::Lingering): they are sent with the next message of
-//! answers, when they take half the window, or when the progress thread is idle.
+//! Nobody waits for the acknowledgements of a patient sender. They *linger*: they are sent with the next message of answers, when they
+//! take half the window, or when the progress thread is idle.
 
 use std::collections::VecDeque;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::limits::Limits;
-use super::message::{Address, Message};
+use super::flow_control::Limits;
+use super::message::Address;
 use crate::strided::Pattern;
 
 /// Most acknowledgements in one message.
@@ -40,7 +40,6 @@ pub(super) struct Read {
 }
 
 /// Values of words or elements that another PE reads: collected when the request arrives, since old values cannot be found later.
-#[derive(Debug)]
 pub(super) struct Found {
     pub(super) request: u32,
     /// The value of one word, for which nothing is allocated.
@@ -68,7 +67,6 @@ impl Found {
 }
 
 /// A message that answers others.
-#[derive(Debug)]
 pub(super) enum Answer {
     Batch(Batch),
     Grant,
@@ -77,29 +75,10 @@ pub(super) enum Answer {
 }
 
 /// Acknowledgements in one message, and a bit for each slot that is free again.
-#[derive(Debug)]
 pub(super) struct Batch {
-    acknowledged: [Acknowledged; MOST],
-    count: usize,
-    slots: u32,
-}
-
-impl Batch {
-    pub(super) fn message(&self) -> Message<'_> {
-        let acknowledged = bytemuck::cast_slice(&self.acknowledged[..self.count]);
-        Message::Answers { acknowledged, slots: self.slots }
-    }
-}
-
-/// Whether the engine has to list a PE because of a new answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Listing {
-    /// Among the PEs that are answered now.
-    Now,
-    /// Among the PEs whose acknowledgements linger.
-    Lingering,
-    /// Already listed.
-    Unchanged,
+    pub(super) acknowledged: [Acknowledged; MOST],
+    pub(super) count: usize,
+    pub(super) slots: u32,
 }
 
 #[derive(Default)]
@@ -109,44 +88,36 @@ pub(super) struct Pending {
     answers: VecDeque<Answer>,
     /// Slots that the other PE may write to again, a bit for each; sent with acknowledgements.
     slots: u32,
+    /// Number of acknowledgements that linger.
     lingering: u32,
     /// Whether the engine lists the PE among those that are answered now.
     is_listed: bool,
-    /// Whether the engine lists the PE among those whose acknowledgements linger.
-    lingers: bool,
 }
 
 impl Pending {
-    /// Adds an acknowledgement of a message on a channel, and slots that are free again with it.
+    /// Adds an acknowledgement of a message on a channel, and slots that are free again with it. Returns whether the engine has to
+    /// list the PE.
     ///
     /// A late acknowledgement lingers. At most half of the window lingers: a sender whose window is full waits for answers.
-    pub(super) fn acknowledge(
-        &mut self,
-        channel: u32,
-        slots: u32,
-        is_late: bool,
-        limits: &Limits,
-    ) -> Listing {
+    pub(super) fn acknowledge(&mut self, channel: u32, slots: u32, is_late: bool, limits: &Limits) -> bool {
         self.add(Acknowledged { channel, count: 1 });
         self.slots |= slots;
         if !is_late || self.is_listed || self.lingering + 1 >= u32::from(limits.window / 2) {
             return self.list();
         }
         self.lingering += 1;
-        let is_known = core::mem::replace(&mut self.lingers, true);
-        if is_known { Listing::Unchanged } else { Listing::Lingering }
+        false
     }
 
-    /// Adds an answer, sent alone.
-    pub(super) fn answer(&mut self, answer: Answer) -> Listing {
+    /// Adds an answer, sent alone. Returns whether the engine has to list the PE.
+    pub(super) fn answer(&mut self, answer: Answer) -> bool {
         self.answers.push_back(answer);
         self.list()
     }
 
-    /// Has lingering acknowledgements sent now.
-    pub(super) fn hurry(&mut self) -> Listing {
-        self.lingers = false;
-        if self.acknowledged.is_empty() { Listing::Unchanged } else { self.list() }
+    /// Has lingering acknowledgements sent now. Returns whether the engine has to list the PE.
+    pub(super) fn hurry(&mut self) -> bool {
+        !self.acknowledged.is_empty() && self.list()
     }
 
     /// Takes the next message to be sent. After the last one the PE is no longer listed.
@@ -182,7 +153,7 @@ impl Pending {
         }
     }
 
-    fn list(&mut self) -> Listing {
-        if core::mem::replace(&mut self.is_listed, true) { Listing::Unchanged } else { Listing::Now }
+    fn list(&mut self) -> bool {
+        !core::mem::replace(&mut self.is_listed, true)
     }
 }

@@ -1,22 +1,23 @@
 //! The target's side: carrying out messages that have arrived, and answering them.
 
 use core::sync::atomic::Ordering;
-use std::sync::RwLockReadGuard;
+use std::sync::{Arc, RwLockReadGuard};
 
 use super::super::streams::Due;
-use super::acknowledgements::{Acknowledged, Answer, Found, Listing, Read};
-use super::bounce::Grant;
+use super::acknowledgements::{Acknowledged, Answer, Batch, Found, Read};
+use super::bounce_slots::Grant;
+use super::flow_control::{Arriving, Destination};
 use super::message::{self, Address, INDEX, List, Message, Sender, Task};
-use super::requests::{Arriving, Destination};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Peer, SLOTS, token};
 use crate::planted_fault::mutant;
 use crate::segment::MAX_SEGMENTS;
 use crate::shared;
 use crate::strided::{self, Pattern, TransferPlan};
+use crate::transport::indexed::kernel::Near;
 use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
-use crate::transport::{Channel, SignalOp, Width};
+use crate::transport::{Channel, Deed, SignalOp, Width};
 
 /// The registered segments, locked: they stay registered.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
@@ -131,16 +132,14 @@ impl Engine {
                 return peer.requests.lock().answered(1);
             }
         };
-        let mut pending = peer.pending.lock();
-        let listing = match answer {
-            Some(answer) => pending.answer(answer),
-            None => pending.acknowledge(number, slots, is_late, &self.limits),
+        let must_list = match answer {
+            Some(answer) => peer.pending.lock().answer(answer),
+            None => peer.pending.lock().acknowledge(number, slots, is_late, &self.limits),
         };
-        drop(pending);
-        match listing {
-            Listing::Now => self.enlist(from),
-            Listing::Lingering => self.late.lock().push(from),
-            Listing::Unchanged => {}
+        if must_list {
+            self.enlist(from);
+        } else if is_late {
+            self.lingers.store(true, Ordering::Release);
         }
         Ok(())
     }
@@ -221,9 +220,17 @@ impl Engine {
                     // SAFETY: until the request is finished, `count` elements from `into` on are writable (`list`). Only the holder
                     // of `arriving` finishes it, which is `self.finish` below: before that it is neither withdrawn nor answered again.
                     None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
-                    // SAFETY: there are `count` positions, with a writable element at each until the request is finished
-                    // (`list`). Only the holder of `arriving` finishes it, which is `self.finish` below.
-                    Some(positions) => unsafe { spread(into, size, &positions, data) },
+                    Some(mut positions) => {
+                        if mutant("answers-in-another-order")
+                            && let Some([first, second, ..]) = Arc::get_mut(&mut positions)
+                        {
+                            core::mem::swap(first, second);
+                        }
+                        let list = Near { first: into, size, indices: &positions };
+                        // SAFETY: there are `count` positions, with a writable element at each until the request is finished
+                        // (`list`). Only the holder of `arriving` finishes it, which is `self.finish` below.
+                        unsafe { list.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
+                    }
                 }
             }
             Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
@@ -255,7 +262,10 @@ impl Engine {
             let next = self.peer(pe).pending.lock().next();
             let Some(answer) = next else { return Ok(Sent::Done) };
             let (message, request) = match &answer {
-                Answer::Batch(batch) => (batch.message(), 0),
+                Answer::Batch(Batch { acknowledged, count, slots }) => {
+                    let acknowledged = bytemuck::cast_slice(&acknowledged[..*count]);
+                    (Message::Answers { acknowledged, slots: *slots }, 0)
+                }
                 Answer::Grant => (Message::Grant(self.lend(wire, creditor)), 0),
                 Answer::Read(read) => (Message::Data(read.pattern.bytes()), read.request),
                 Answer::Found(found) => (Message::Data(found.bytes().len()), found.request),
@@ -291,33 +301,5 @@ impl Engine {
         // `data` (`answer`, `Message::write`), and disjoint, as `Message::read` packs them.
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         Ok(())
-    }
-}
-
-/// Writes consecutive elements of `size` bytes to their positions.
-///
-/// # Safety
-///
-/// There must be as many positions as elements, and an element writable at each position from `into` on, by nobody else.
-unsafe fn spread(into: *mut u8, size: usize, positions: &[u32], data: &[u8]) {
-    let positions = match positions {
-        [first, second, rest @ ..] if mutant("answers-in-another-order") => {
-            &[&[*second, *first], rest].concat()
-        }
-        positions => positions,
-    };
-    macro_rules! of_size {
-        ($size:expr) => {
-            for (position, element) in positions.iter().zip(data.chunks_exact($size)) {
-                let to = into.wrapping_add(*position as usize * $size);
-                // SAFETY: an element of `data`, and its size is writable at its position (caller).
-                unsafe { shared::copy(to, element.as_ptr(), $size) };
-            }
-        };
-    }
-    match size {
-        4 => of_size!(4),
-        8 => of_size!(8),
-        size => of_size!(size),
     }
 }

@@ -4,12 +4,13 @@
 
 use super::super::streams::Due;
 use super::Engine;
-use super::bounce::Borrowed;
+use super::bounce_slots::Borrowed;
+use super::flow_control::{Destination, Ticket};
 use super::message::{BEFORE_ANSWER, List, Message, Task};
-use super::requests::{Destination, Ticket};
 use super::wire::{Flaw, Sent, Wire};
 use crate::shared;
 use crate::strided::{self, Pattern, TransferPlan};
+use crate::transport::terms::Incomplete;
 use crate::transport::{AtomicOp, Channel, Deed, Elements, Remote, SignalOp, Until, Width};
 
 /// One channel of a PE, and the wire for its messages.
@@ -196,12 +197,7 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Changes a word, without a result.
-    pub(crate) fn update(self, word: Remote, width: Width, op: AtomicOp) {
-        self.send(word.pe.number(), &Message::word(word, width, op, false), &mut |_| {}, false);
-    }
-
-    /// As [`update`](Self::update), if there is room for it now.
+    /// Changes a word, without a result, if there is room for it now.
     pub(crate) fn try_update(self, word: Remote, width: Width, op: AtomicOp) -> Sent {
         let (pe, message) = (word.pe.number(), Message::word(word, width, op, false));
         let hand_over =
@@ -209,12 +205,19 @@ impl Initiator<'_> {
         self.try_start(pe, None, hand_over).map_or(Sent::Full, |_| Sent::Done)
     }
 
+    /// As [`try_update`](Self::try_update), as soon as there is room.
+    pub(crate) fn update(self, word: Remote, width: Width, op: AtomicOp) {
+        while self.try_update(word, width, op) == Sent::Full {
+            self.wire.progress();
+        }
+    }
+
     /// Changes a word and returns its old value.
     pub(crate) fn atomic(self, word: Remote, width: Width, op: AtomicOp) -> u64 {
         let (pe, mut before) = (word.pe.number(), 0_u64);
         let into: *mut u8 = (&raw mut before).cast();
         let destination = Destination::Elements { into, size: width.bytes(), count: 1, positions: None };
-        // `before` stays until the request has been answered: this returns after the answer, and does not unwind (`Awaited`).
+        // `before` stays until the request has been answered: this returns after the answer, and does not unwind (`Incomplete`).
         let ticket = self.ask(pe, destination, &Message::word(word, width, op, true));
         self.wait(pe, Some(ticket));
         // SAFETY: the answer has written all eight bytes, or the first four, which are the low ones; the others are zeroes.
@@ -263,7 +266,7 @@ impl Initiator<'_> {
     /// Sends a message with a result.
     fn ask(self, pe: usize, destination: Destination, message: &Message<'_>) -> Ticket {
         // From here on the answer may arrive: if the wire unwound, the destination would be gone.
-        let awaited = Awaited;
+        let awaited = Incomplete;
         let ticket = self.start(pe, Some(destination), |ticket| {
             let name = ticket.map_or(0, Ticket::name);
             self.engine.hand_over(self.wire, pe, name, message, &mut |_| {}, false)
@@ -314,7 +317,7 @@ impl Initiator<'_> {
 
     fn wait(self, pe: usize, ticket: Option<Ticket>) {
         let Some(ticket) = ticket else { return };
-        let awaited = Awaited;
+        let awaited = Incomplete;
         while !self.engine.peer(pe).requests.lock().is_finished(ticket) {
             self.wire.progress();
         }
@@ -343,12 +346,12 @@ struct Asking<'e> {
     tickets: [Option<Ticket>; 32],
     sent: usize,
     /// After unwinding the destinations would be gone.
-    awaited: Awaited,
+    awaited: Incomplete,
 }
 
 impl<'e> Asking<'e> {
     fn new(initiator: Initiator<'e>, pe: usize, until: Until) -> Self {
-        Self { initiator, pe, until, tickets: [None; 32], sent: 0, awaited: Awaited }
+        Self { initiator, pe, until, tickets: [None; 32], sent: 0, awaited: Incomplete }
     }
 
     /// Sends another request, whose destination stays as long as `until` says.
@@ -373,13 +376,4 @@ fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
     panic!(
         "PE {pe} answers a message for which the wire had no room: {flaw}; all PEs must run the same program with the same library"
     )
-}
-
-/// An answer that will be written to memory of the caller: unwinding ends the process.
-struct Awaited;
-
-impl Drop for Awaited {
-    fn drop(&mut self) {
-        std::process::abort();
-    }
 }

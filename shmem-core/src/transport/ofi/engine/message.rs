@@ -26,7 +26,7 @@
 
 use core::ops::Range;
 
-use super::bounce::{Grant, Region};
+use super::bounce_slots::{Grant, Region};
 use super::wire::Flaw;
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};

@@ -31,30 +31,28 @@
 
 mod acknowledgements;
 mod arrival;
-mod bounce;
+mod bounce_slots;
+mod flow_control;
 mod initiate;
-mod limits;
 mod message;
-mod requests;
 mod wire;
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-pub(crate) use bounce::{BounceSlot, Region, SLOTS};
+pub(crate) use bounce_slots::{BounceSlot, Region, SLOTS};
+pub(crate) use flow_control::Limits;
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
-pub(crate) use limits::Limits;
 pub(crate) use message::TOKEN;
 pub(crate) use wire::{Fault, Sent, Wire};
 
-use acknowledgements::{Listing, Pending};
-use bounce::{Borrowed, Borrowers};
-use limits::LEAST_MESSAGE;
+use acknowledgements::Pending;
+use bounce_slots::{Borrowed, Borrowers};
+use flow_control::{LEAST_MESSAGE, Requests};
 use message::Sender;
-use requests::Requests;
 
 use super::secret::Secret;
 use super::sparse::Sparse;
@@ -66,8 +64,8 @@ use crate::transport::target::Target;
 
 /// One PE's end of all messages. See the [module](self).
 pub(crate) struct Engine {
-    me: u32,
-    limits: Limits,
+    pub(crate) me: u32,
+    pub(crate) limits: Limits,
     /// State for each other PE, made when it is first needed.
     peers: Sparse<OnceLock<Box<Peer>>>,
     pes: usize,
@@ -77,8 +75,8 @@ pub(crate) struct Engine {
     creditors: Mutex<VecDeque<u32>>,
     /// Number of creditors, readable without the lock.
     owing: AtomicUsize,
-    /// PEs with acknowledgements that linger.
-    late: Mutex<Vec<u32>>,
+    /// Whether acknowledgements linger.
+    lingers: AtomicBool,
     borrowers: Borrowers,
     secret: Secret,
     strangers: AtomicU64,
@@ -110,19 +108,11 @@ impl Engine {
             segments: RwLock::new([None; MAX_SEGMENTS]),
             creditors: Mutex::default(),
             owing: AtomicUsize::new(0),
-            late: Mutex::default(),
+            lingers: AtomicBool::new(false),
             borrowers: Borrowers::default(),
             secret,
             strangers: AtomicU64::new(0),
         }
-    }
-
-    pub(crate) fn me(&self) -> usize {
-        self.me as usize
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
     }
 
     /// Registers a segment of this PE, which messages may then name.
@@ -179,10 +169,11 @@ impl Engine {
     /// Sends the acknowledgements that linger, as far as there is room; the others become pending answers. Called periodically, and
     /// before a thread sleeps.
     pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
-        let next = || self.late.lock().pop();
-        while let Some(creditor) = next() {
-            if self.peer(creditor as usize).pending.lock().hurry() == Listing::Now {
-                self.enlist(creditor);
+        if self.lingers.swap(false, Ordering::Acquire) {
+            for (pe, peer) in self.peers.iter() {
+                if peer.get().is_some_and(|peer| peer.pending.lock().hurry()) {
+                    self.enlist(pe as u32);
+                }
             }
         }
         self.drain(wire)

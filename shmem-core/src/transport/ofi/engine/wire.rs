@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::bounce::{BounceSlot, Region};
+use super::bounce_slots::{BounceSlot, Region};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
@@ -61,7 +61,6 @@ pub(crate) struct Fault {
 /// The error in a message.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// It is shorter or longer than its fields say.
     #[error("it has another length than its head says")]
     Length,
     /// Its sender is this PE, or one that the wire does not reach.

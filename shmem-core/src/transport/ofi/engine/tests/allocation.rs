@@ -48,6 +48,12 @@ fn messages_allocate_nothing() {
     end.change(Channel(0), words, add);
     network.settle();
     assert!((1..8).contains(&(allocations() - allocated)), "one for each message of a list");
-    assert!(engine.has_borrowed(&end, 1), "some were written to slots");
+    assert!(engine.has_borrowed(&end, 1));
+    _ = network.heard();
+    end.put(Channel(0), remote(1, 0), &source, &pattern);
+    assert!(
+        network.heard().iter().any(|message| message.len() > limits.message),
+        "some are written to slots"
+    );
     assert_eq!(end.on(Channel(0)).atomic(word, Width::W8, AtomicOp::Fetch), 4 * 260);
 }

@@ -1,6 +1,5 @@
 mod allocation;
 pub(in crate::transport::ofi) mod fuzz;
-mod lists;
 mod lying;
 mod model;
 mod network;

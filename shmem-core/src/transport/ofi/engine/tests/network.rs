@@ -10,7 +10,7 @@ use crate::system_area::SYSTEM_BYTES;
 use crate::transport::target::Target;
 use crate::transport::{Change, Deed, Elements, Remote, SignalOp, Until};
 
-pub(super) const SEGMENT: u32 = 1;
+const SEGMENT: u32 = 1;
 
 /// Steps without a message in flight after which a wait counts as endless.
 const PATIENCE: u32 = 1000;
@@ -260,7 +260,7 @@ impl End<'_> {
 impl Wire for End<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         assert_ne!(pe, self.me, "nobody sends to itself");
-        assert!(bytes <= self.network.engines[pe].limits().message, "a message is cut to its length");
+        assert!(bytes <= self.network.engines[pe].limits.message, "a message is cut to its length");
         self.network.write(pe, bytes, write, Moving::Sent)
     }
 

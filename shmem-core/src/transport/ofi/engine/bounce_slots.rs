@@ -1,4 +1,4 @@
-//! Bounce buffers that a PE lends to another, for long messages.
+//! Who may use which bounce buffers of another PE, for long messages. Their memory is in `ofi/bounce_memory.rs`.
 //!
 //! A wire sends short messages at once, and needs a round trip more for long ones. So a target lends the sender of long messages a grant:
 //! some slots, each for one message. The interface writes a message to a slot by one operation and notifies the target; the answer names

@@ -1,4 +1,5 @@
-//! Memory of the bounce buffers that this PE lends to others, for long messages.
+//! Memory of the bounce buffers that this PE lends to others, for long messages. Who may use which of them is in
+//! `engine/bounce_slots.rs`.
 //!
 //! The memory is mapped and registered with a grant: a PE without long messages has none.
 
@@ -46,8 +47,7 @@ impl Written {
     }
 }
 
-/// The memory of all grants, by number.
-pub(super) struct Landing {
+pub(super) struct BounceMemory {
     grants: Box<[OnceLock<Option<Granted>>]>,
     slot: usize,
 }
@@ -61,8 +61,7 @@ struct Granted {
     mark: u32,
 }
 
-impl Landing {
-    /// At most `count` grants of slots of `slot` bytes.
+impl BounceMemory {
     pub(super) fn new(count: usize, slot: usize) -> Self {
         Self { grants: (0..count).map(|_| OnceLock::new()).collect(), slot }
     }
@@ -120,7 +119,7 @@ mod tests {
     #[test]
     fn messages_are_where_they_were_written_and_nowhere_else() {
         const SLOT: u32 = SLOTS as u32 + 2;
-        let grants = Landing::new(2, 1000);
+        let grants = BounceMemory::new(2, 1000);
         let written = |slot, bytes, mark| {
             let written = Written { slot, bytes, mark };
             assert_eq!(Written::decoded(written.encoded()), written);

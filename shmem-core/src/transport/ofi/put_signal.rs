@@ -1,0 +1,104 @@
+//! Signals of puts whose data is in flight or delivered.
+//!
+//! The last step of a put with a signal: the completion of the data makes the signal due, and the next thread that makes progress
+//! sends it. A signal is an event of its stream until it is sent: so a quiet waits for the signal first, then for the change of the
+//! word. The list of due signals grows to their largest number, and is kept.
+
+use std::collections::VecDeque;
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::exclusion::Mutex;
+use crate::transport::{Channel, Remote, SignalOp};
+
+/// A signal's change, and its channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SignalUpdate {
+    pub(super) channel: Channel,
+    pub(super) signal: Remote,
+    pub(super) op: SignalOp,
+}
+
+/// The signals of this PE that are not sent yet.
+#[derive(Default)]
+pub(super) struct PendingSignals {
+    /// Signals whose data is delivered, without those that a thread is sending.
+    due: Mutex<VecDeque<SignalUpdate>>,
+    /// Number of signals whose data is delivered.
+    delivered: AtomicUsize,
+    /// Number of all signals.
+    pending: AtomicUsize,
+}
+
+impl PendingSignals {
+    /// Counts a signal whose data is about to be sent.
+    pub(super) fn expect(&self) {
+        self.pending.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Makes a signal due: its data is delivered.
+    pub(super) fn deliver(&self, update: SignalUpdate) {
+        self.due.lock().push_back(update);
+        self.delivered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of signals whose data is delivered.
+    #[inline]
+    pub(super) fn delivered(&self) -> usize {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// Sends each due signal by `send`, if there is room for it. `send` returns whether there was.
+    pub(super) fn send(&self, mut send: impl FnMut(SignalUpdate) -> bool) {
+        for _ in 0..self.delivered() {
+            // Other threads may be sending the others.
+            let Some(update) = self.due.lock().pop_front() else { return };
+            if send(update) {
+                self.delivered.fetch_sub(1, Ordering::Relaxed);
+                self.pending.fetch_sub(1, Ordering::Release);
+            } else {
+                self.due.lock().push_back(update);
+            }
+        }
+    }
+
+    /// Whether a signal is not sent yet.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        self.pending.load(Ordering::Acquire) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pe::Pe;
+
+    #[test]
+    fn a_signal_without_room_is_due_behind_the_others() {
+        // SAFETY: no operation of an arena uses it.
+        let pe = unsafe { Pe::new(7, Pe::OFF_NODE) };
+        let update = |number| {
+            let signal = Remote { pe, segment: 1, offset: 8 };
+            SignalUpdate { channel: Channel(number), signal, op: SignalOp::Add(1) }
+        };
+        let signals = PendingSignals::default();
+        signals.send(|_| panic!("nothing is due"));
+        for number in 0..3 {
+            signals.expect();
+            signals.deliver(update(number));
+        }
+        let tried = |room: u32| {
+            let mut tried = Vec::new();
+            signals.send(|SignalUpdate { channel: Channel(number), .. }| {
+                tried.push(number);
+                number == room
+            });
+            tried
+        };
+        assert_eq!((tried(1), signals.delivered()), (vec![0, 1, 2], 2));
+        assert_eq!((tried(0), signals.delivered()), (vec![0, 2], 1));
+        assert!(signals.any());
+        assert_eq!((tried(2), signals.any()), (vec![2], false));
+    }
+}
