@@ -93,7 +93,7 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// The code of the operation, its operand and its expected value: three words, which are passed to cold functions in registers. The
+    /// The code of the operation, its operand and its expected value, three words, are passed to cold functions in registers. The
     /// operation itself would be written to memory on the hot path.
     #[inline(always)]
     pub(crate) fn into_words(self) -> (u32, u64, u64) {
@@ -321,7 +321,7 @@ bits! {
 ///
 /// # Safety
 ///
-/// `word` must be valid and aligned for the width, and lie in a slot: no reference to it exists.
+/// `word` must be valid and aligned for the width, and be in a slot, so that no reference to it exists.
 #[inline(always)]
 pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
     macro_rules! retried {

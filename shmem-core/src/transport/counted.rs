@@ -12,7 +12,7 @@ use crate::strided::Pattern;
 /// Operations with one PE on another node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Number of operations: a put with its signal is one, and so is a transfer of many blocks.
+    /// Number of operations. A put with its signal counts as one, and so does a transfer of many blocks.
     pub operations: u64,
     /// Number of bytes, both ways.
     pub bytes: u64,
@@ -58,7 +58,7 @@ macro_rules! counted {
     )*};
 }
 
-/// Forwards methods without counting: safe ones, then unsafe ones.
+/// Forwards safe methods, then unsafe ones, without counting.
 macro_rules! passed_on {
     (
         { $($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)* }

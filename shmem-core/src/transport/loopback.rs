@@ -1,6 +1,6 @@
 //! A transport inside one process, for tests.
 //!
-//! Every PE is a thread with a slot of its own, and every other PE is on another node: each operation is a call of [`Transport`]. Puts and
+//! Every PE is a thread with a slot of its own, and every other PE is on another node, so each operation is a call of [`Transport`]. Puts and
 //! updates are parcels in the target's inbox. They are delivered as late and in as random an order as fences allow: when the target
 //! makes progress, when the initiator is quiet, or at intervals by the network's own thread. So a program without a necessary
 //! fence or quiet soon fails.
@@ -192,7 +192,7 @@ unsafe impl Transport for Loopback {
     }
 
     fn threads(&self) -> Option<usize> {
-        // The network's thread serves all PEs: the code that starts the PEs counts it.
+        // The network's thread serves all PEs, so the code that starts the PEs counts it.
         Some(0)
     }
 
@@ -251,7 +251,7 @@ unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) 
     if until == Until::Quiet {
         return Errand::Put { offset: to.offset, data: Data::There(source, bytes) };
     }
-    // Without a reference: others may write to symmetric memory.
+    // No reference is made, because others may write to symmetric memory.
     let mut data = vec![0; bytes].into_boxed_slice();
     // SAFETY: readable (caller), and `data` has `bytes` bytes.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };

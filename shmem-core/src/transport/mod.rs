@@ -4,7 +4,7 @@
 //! each operation has one branch, on the slot in its `Pe`. On the target, [`target`] carries out what is no plain store (atomics
 //! without hardware, packed blocks, signals), and rings the bell.
 //!
-//! [`loopback`] is a transport inside one process for tests: it delays and reorders as far as the rules allow.
+//! [`loopback`] is a transport inside one process for tests, which delays and reorders as far as the rules allow.
 
 pub(crate) mod atomic_op;
 mod counted;
@@ -35,7 +35,7 @@ pub struct Channel(pub u32);
 
 /// Access to PEs that are not on this node.
 ///
-/// Failures of the network are not returned: an implementation that cannot deliver ends the job with a message. "Remotely visible" means
+/// Failures of the network are not returned. An implementation that cannot deliver ends the job with a message. "Remotely visible" means
 /// that any later load by any PE sees the bytes.
 ///
 /// The argument [`Until`] says whether a transfer may continue after it has returned, until a [`quiet`](Self::quiet) of its channel
@@ -95,7 +95,7 @@ pub unsafe trait Transport: Send + Sync {
     /// bytes of a segment.
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until);
 
-    /// Writes blocks: in messages if that is faster, by a put for each block otherwise.
+    /// Writes blocks, in messages if that is faster, by a put for each block otherwise.
     ///
     /// # Safety
     ///
@@ -112,7 +112,7 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
     }
 
-    /// Reads blocks: in messages if that is faster, by a get for each block otherwise.
+    /// Reads blocks, in messages if that is faster, by a get for each block otherwise.
     ///
     /// # Safety
     ///
@@ -228,7 +228,7 @@ pub unsafe trait Transport: Send + Sync {
         None
     }
 
-    /// Whether all operations of this PE are complete and all its messages answered: no operation can change a word any more.
+    /// Whether all operations of this PE are complete and all its messages answered, so that no operation can change a word any more.
     fn is_idle(&self) -> bool {
         false
     }
@@ -293,7 +293,7 @@ pub unsafe trait Transport: Send + Sync {
         _ = (segment, pe, key);
     }
 
-    /// Forgets a segment: the part of this PE, and the keys of all others.
+    /// Forgets the part of this PE of a segment, and the keys of all others.
     ///
     /// # Safety
     ///
@@ -304,7 +304,7 @@ pub unsafe trait Transport: Send + Sync {
 }
 
 mod singly {
-    //! Transport defaults: one operation per block or element.
+    //! Transport defaults, which start one operation per block or element.
     //!
     //! All reads are started before the first of them is waited for.
 

@@ -10,7 +10,7 @@ use crate::planted_fault::mutant;
 use crate::strided::{self, Pattern, TransferPlan};
 use crate::sync::Doorbell;
 
-/// A PE's memory, as the target of messages: the memory that is mapped from the start, or one later segment.
+/// A PE's memory as the target of messages. It is the memory that is mapped from the start, or one later segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     slot: *mut u8,
@@ -59,7 +59,7 @@ impl Target {
             // They are nested (`is_nested`), thus disjoint.
             return unsafe { strided::execute_dyn(&plan, to, data.as_ptr()) };
         }
-        // One by one: the blocks may overlap.
+        // One by one, because the blocks may overlap.
         pattern.each_block(|at, of| {
             let from = data.as_ptr().wrapping_add(of);
             // SAFETY: one block of the destination and its bytes in `data`. Both are in the hulls: `at` found one in the slot, the

@@ -108,7 +108,7 @@ impl Network {
 
     pub(super) fn send(&self, pe: usize, parcel: Parcel) {
         self.inbox(pe).push(parcel);
-        // The lock was a read-modify-write: a sleeper is seen, or sees the parcel.
+        // The lock was a read-modify-write, so a sleeper is seen, or sees the parcel.
         self.ports[pe].target.ring();
     }
 }

@@ -1,4 +1,4 @@
-//! Parcels, their errands, and the order of their delivery: random, but for fences. The time to draw a parcel does not grow with the
+//! Parcels, their errands, and the order of their delivery, which is random but for fences. The time to draw a parcel does not grow with the
 //! number of parcels.
 
 use std::collections::{BTreeMap, HashMap};
@@ -56,7 +56,7 @@ pub(super) enum Data {
 unsafe impl Send for Errand {}
 
 impl Parcel {
-    /// The parcel's stream and epoch. Fences do not order gets: all gets of a channel have one epoch.
+    /// The parcel's stream and epoch. Fences do not order gets, so all gets of a channel have one epoch.
     pub(super) fn order(&self) -> (Stream, u64) {
         let is_ordered = !matches!(self.errand, Errand::Get { .. });
         ((self.from, self.channel, is_ordered), if is_ordered { self.epoch } else { 0 })

@@ -1,7 +1,7 @@
 //! Memory of the bounce buffers that this PE lends to others, for long messages. Who may use which of them is in
 //! `engine/bounce_slots.rs`.
 //!
-//! The memory is mapped and registered with a grant: a PE without long messages has none.
+//! The memory is mapped and registered when a grant is made, so a PE without long messages has none.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::bindings::FI_REMOTE_WRITE;
 use crate::libfabric::{Endpoint, Registration};
 
-/// Most grants of a PE.
+/// Upper limit on grants of a PE.
 pub(super) const MOST: usize = 32;
 
 /// Number of completion queue entries for writes to all slots.
@@ -89,8 +89,8 @@ impl BounceMemory {
         self.slot.next_multiple_of(LINE) * index
     }
 
-    /// The message in a slot, and its token, if the slot exists and the write carried the grant's mark. Zeroes replace the token: a
-    /// second notification does not find the message.
+    /// The message in a slot, and its token, if the slot exists and the write carried the grant's mark. Zeroes replace the token, so
+    /// a second notification does not find the message.
     pub(super) fn message(&self, Written { slot, bytes, mark }: Written) -> Option<(&[u8], u64)> {
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         let grant = self.grants.get(grant)?.get()?.as_ref()?;

@@ -1,6 +1,6 @@
 //! Buffers for messages between PEs, sent and received.
 //!
-//! Each is stored in a [`Pool`], behind the provider's context. The kernel allocates pages of a pool on first use: a pool has a few
+//! Each is stored in a [`Pool`], behind the provider's context. The kernel allocates pages of a pool on first use. A pool has a few
 //! megabytes, of which most units use little.
 
 use core::ffi::c_void;
@@ -16,7 +16,7 @@ use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
 
 /// Most buffers for received messages, and most for sent ones. Further messages wait in the provider's buffers. There are fewer if
-/// the provider's queues are short: half of a queue is for other operations.
+/// the provider's queues are short, because half of a queue is for other operations.
 const MOST: usize = 32;
 
 /// Number of completion queue entries for messages.
@@ -110,7 +110,7 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-/// Pieces of zeroed memory of one size, by number. Callers pass the size, which is a constant for most: a division by a constant is
+/// Pieces of zeroed memory of one size, by number. Callers pass the size, which is a constant for most, because a division by a constant is
 /// cheap.
 pub(super) struct Pool(MmapRaw);
 

@@ -1,7 +1,7 @@
-//! State that all endpoints of a PE share: one interface's domain, and addresses of all PEs.
+//! State that all endpoints of a PE share, which is one interface's domain and the addresses of all PEs.
 //!
-//! An address is entered in the provider's table when its PE is first addressed: in a large job most pairs of PEs never
-//! communicate. Some providers must know the address of each sender: all addresses are then entered at the start.
+//! An address is entered in the provider's table when its PE is first addressed, because in a large job most pairs of PEs never
+//! communicate. Some providers must know the address of each sender. Then all addresses are entered at the start.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -102,7 +102,7 @@ impl Domain {
     }
 }
 
-/// The addresses of all PEs of a job, by number, all of one length, in memory that the PEs of a node may share. Zeroes: no address.
+/// The addresses of all PEs of a job, by number, all of one length, in memory that the PEs of a node may share. Zeroes stand for no address.
 pub struct AddressTable {
     bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
     pub(super) each: usize,

@@ -1,8 +1,8 @@
 //! File descriptors, which endpoints and connections of some providers need.
 //!
 //! A provider makes connections during operations, on both sides, and waits for ever if no descriptor is left. So a unit is opened
-//! only if enough descriptors are left for its connections. Other processes can connect, too, and use up all descriptors: the
-//! progress thread checks periodically for a free one.
+//! only if enough descriptors are left for its connections. Other processes can connect, too, and use up all descriptors. So
+//! the progress thread checks periodically for a free one.
 
 use std::os::fd::BorrowedFd;
 
@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::error::OfiError;
 
-/// The warning that this process has no descriptor left, if true. Uses no descriptor.
+/// Returns the warning that this process has no descriptor left, if it has none. Uses no descriptor.
 pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     match rustix::io::fcntl_dupfd_cloexec(any, 0) {
         Err(Errno::MFILE) => {}

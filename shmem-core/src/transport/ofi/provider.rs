@@ -26,7 +26,7 @@ pub struct Options {
     /// The interface, by the name of its domain or as a network (`10.1.0.0/16`), or several with commas between; `None`: the first
     /// that fits.
     pub interface: Option<String>,
-    /// Longest time in which an operation in flight makes no progress; `None`: for ever.
+    /// Upper limit on the time in which an operation in flight makes no progress; `None`: for ever.
     pub timeout: Option<core::time::Duration>,
     /// Whether there is a core for each thread that waits, so that it may spin.
     pub spins: bool,
@@ -50,7 +50,7 @@ pub(super) struct Known {
     pub(super) row: Row,
 }
 
-/// Known providers. The first that is offered is chosen. Other providers are chosen only by name: they reach no other host, break
+/// Known providers. The first that is offered is chosen. Other providers are chosen only by name, because they reach no other host, break
 /// promises (`net` offers atomics and refuses each), or are unknown.
 const KNOWN: [Known; 9] = [
     Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
@@ -122,14 +122,14 @@ pub(super) struct Demands {
     pub(super) virtual_addresses: bool,
     pub(super) provider_keys: bool,
     pub(super) endpoint_bound: bool,
-    /// Most bytes of an injected operation.
+    /// Upper limit on the bytes of an injected operation.
     pub(super) inject: usize,
     pub(super) max_message: usize,
-    /// Most bytes of a write that arrives before later writes, atomics and messages of its endpoint.
+    /// Upper limit on the bytes of a write that arrives before later writes, atomics and messages of its endpoint.
     pub(super) max_ordered: usize,
-    /// Most operations of an endpoint in flight.
+    /// Upper limit on operations of an endpoint in flight.
     pub(super) queue: usize,
-    /// Most receives of an endpoint in flight.
+    /// Upper limit on receives of an endpoint in flight.
     pub(super) receives: usize,
     pub(super) endpoints: usize,
     pub(super) key: usize,
@@ -165,7 +165,7 @@ impl Demands {
         }
     }
 
-    /// Chooses a provider and an interface: the entry, alone, what it offers, and its demands.
+    /// Chooses a provider and an interface. Returns their entry, alone, what it offers, and its demands.
     ///
     /// # Safety
     ///

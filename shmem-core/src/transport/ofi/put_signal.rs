@@ -1,7 +1,7 @@
 //! Signals of puts whose data is in flight or delivered.
 //!
-//! The last step of a put with a signal: the completion of the data makes the signal due, and the next thread that makes progress
-//! sends it. A signal is an event of its stream until it is sent: so a quiet waits for the signal first, then for the change of the
+//! This is the last step of a put with a signal. The completion of the data makes the signal due, and the next thread that makes progress
+//! sends it. A signal is an event of its stream until it is sent, so a quiet waits for the signal first, then for the change of the
 //! word. The list of due signals grows to their largest number, and is kept.
 
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ impl PendingSignals {
         self.pending.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Makes a signal due: its data is delivered.
+    /// Makes a signal due, because its data is delivered.
     pub(super) fn deliver(&self, update: SignalUpdate) {
         self.due.lock().push_back(update);
         self.delivered.fetch_add(1, Ordering::Relaxed);

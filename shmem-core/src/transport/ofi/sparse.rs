@@ -1,6 +1,6 @@
 //! Tables of which few entries are used: PEs that this PE communicates with, open channels.
 //!
-//! A table has two levels, which are allocated when they are first used: an empty one has about a thousandth of its full size.
+//! A table has two levels, which are allocated when they are first used. So an empty table has about a thousandth of its full size.
 
 use std::sync::OnceLock;
 

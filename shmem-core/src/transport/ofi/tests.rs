@@ -1,4 +1,4 @@
-//! Two endpoints of one process: messages of the job and of strangers over a provider.
+//! Messages of the job and of strangers over a provider, between two endpoints of one process.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -135,7 +135,7 @@ fn messages_that_are_too_long_are_dropped_whoever_looks() {
     const ROUNDS: u64 = 1000;
     let Some(pair) = Pair::new(2, ANOTHER) else { return };
     let ended = Arc::new(AtomicBool::new(false));
-    // Not joined if the test fails: they may be deadlocked.
+    // Not joined if the test fails, because they may be deadlocked.
     let looking: Vec<_> = (0..4)
         .map(|_| {
             let (victim, ended) = (Arc::clone(&pair.victim), Arc::clone(&ended));

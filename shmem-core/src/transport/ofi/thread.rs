@@ -1,7 +1,7 @@
-//! The progress thread: serves other PEs while the program computes.
+//! The progress thread, which serves other PEs while the program computes.
 //!
 //! Providers move data only in calls of the library. So one thread sleeps on the queue of the unit that other PEs address. A target
-//! is not notified when its memory is written: after each wake the thread rings the bell of the PE's slot, and sleeping waiters
+//! is not notified when its memory is written. So after each wake the thread rings the bell of the PE's slot, and sleeping waiters
 //! check their words. If threads cannot sleep on the queue, the thread polls it at growing intervals.
 //!
 //! While threads of the program poll, the thread would be woken for each of their completions and take a core from them. So it
@@ -23,18 +23,18 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::backoff::Stall;
 use super::{Fabric, file_descriptors};
 
-/// Shortest and longest time for which the thread parks while the program's threads poll. They may soon stop: it starts short.
+/// Shortest and longest time for which the thread parks while the program's threads poll. They may soon stop, so the time starts short.
 const FIRST_PARK: Duration = Duration::from_micros(200);
 const LAST_PARK: Duration = Duration::from_millis(1);
 
 /// Longest time between two polls of a polling thread. A poll that moves data takes longer, so one poll keeps the thread parked.
 const POLLING: Duration = Duration::from_micros(50);
 
-/// Time for which the thread polls after a completion, if there is a core for it: parts of long messages arrive at shorter intervals
+/// Time for which the thread polls after a completion, if there is a core for it, because parts of long messages arrive at shorter intervals
 /// than a thread takes to wake up.
 const LINGER: Duration = Duration::from_micros(20);
 
-/// Longest sleep while an operation of this PE is in flight: its data may move only in calls.
+/// Longest sleep while an operation of this PE is in flight, because its data may move only in calls.
 const UNDER_WAY: Duration = Duration::from_millis(1);
 
 /// First and longest interval between two polls of a queue on which threads cannot sleep.
@@ -149,7 +149,7 @@ impl Watch {
     }
 }
 
-/// Whether threads of the program poll, by their number of polls since the last check: now, this thread may occupy their core.
+/// Whether threads of the program poll, by their number of polls since the last check. While this thread runs, it may occupy their core.
 struct Polling {
     looked: Instant,
     activity: u64,
@@ -179,7 +179,7 @@ impl Polling {
     }
 }
 
-/// Wakes a PE's progress thread: at the end of the job, and when a waiter is about to sleep.
+/// Wakes a PE's progress thread at the end of the job, and when a waiter is about to sleep.
 #[derive(Debug)]
 pub(super) struct Handover {
     is_over: AtomicBool,
@@ -230,7 +230,7 @@ impl Handover {
     }
 
     /// Sleeps until the thread is woken, something arrives, or the time is over. A late wake ends the next sleep early, which is
-    /// harmless: the thread polls after each.
+    /// harmless, because the thread polls after each.
     fn sleep(&self, arrival: Option<BorrowedFd<'_>>, limit: Duration) {
         let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
         let limit = Timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos().into() };

@@ -1,6 +1,6 @@
 //! A unit: an endpoint, its completion queue and its counter.
 //!
-//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`): otherwise a provider may count an operation whose data is still in its
+//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is still in its
 //! own buffer. All operations are counted; those with a record are reported as well.
 //!
 //! A unit has a lock, so that any thread may wait for operations that another has started. If one thread uses the unit, only the progress
@@ -9,7 +9,7 @@
 //! **The counter** is the number of complete operations; it does not say which are complete. If several threads use a unit, later
 //! operations may be complete before earlier ones. So all are known to be complete only if the number of complete operations, read
 //! first, equals that of started ones. Threads that go on starting operations could prevent that for ever; so a thread that has
-//! waited for some time stops them. The number at the last equality is kept: operations before it need no look.
+//! waited for some time stops them. The number at the last equality is kept, because operations before it need no look.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -22,7 +22,7 @@ use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Refused, Registration};
 
-/// Records per unit: most operations in flight whose completion is reported.
+/// Records per unit. This is the upper limit on operations in flight whose completion is reported.
 const RECORDS: usize = 256;
 
 /// Attempts to open an endpoint whose port was taken. Providers with a range of ports search it in the same order in every process, and
@@ -68,13 +68,13 @@ impl Unit {
         Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
     }
 
-    /// Counts a poll. Not a read-modify-write: a lost count does not matter.
+    /// Counts a poll. It is no read-modify-write, because a lost count does not matter.
     #[inline(always)]
     pub(super) fn looked(&self) {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Locks the unit: every operation is started under this lock.
+    /// Locks the unit. Every operation is started under this lock.
     pub(super) fn lock(&self) -> MutexGuard<'_, Free> {
         self.free.lock()
     }
@@ -171,14 +171,14 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Most PEs in [`Addressed`].
+/// Upper limit on PEs in [`Addressed`].
 const MOST: usize = 8;
 
-/// The PEs that were addressed since all operations were complete: a wait for any other PE returns at once; failures name these.
+/// The PEs that were addressed since all operations were complete. A wait for any other PE returns at once, and failures name these.
 #[derive(Debug, Default)]
 pub(super) struct Addressed {
     pes: [AtomicU32; MOST],
-    /// Number of PEs; above [`MOST`]: some are not listed.
+    /// Number of PEs. If it is above [`MOST`], some are not listed.
     count: AtomicUsize,
 }
 
@@ -197,7 +197,7 @@ impl Addressed {
         self.count.store(count + 1, Ordering::Release);
     }
 
-    /// Empties the list: all operations are complete. Under the lock.
+    /// Empties the list, because all operations are complete. Under the lock.
     #[inline(always)]
     pub(super) fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Pending answers to the messages of another PE.
 //!
 //! Any thread that makes progress sends answers, when there is room on the wire. Until then they wait in queues, bounded by the
-//! sender's window. Acknowledgements are counted: one message carries their number.
+//! sender's window. Acknowledgements are counted, and one message carries their number.
 //!
 //! Nobody waits for the acknowledgements of a patient sender. They *linger*: they are sent with the next message of answers, when they
 //! take half the window, or when the progress thread is idle.
@@ -14,7 +14,7 @@ use super::flow_control::Limits;
 use super::message::Address;
 use crate::strided::Pattern;
 
-/// Most acknowledgements in one message.
+/// Upper limit on acknowledgements in one message.
 const MOST: usize = 16;
 
 /// How many messages of a channel were carried out, as a message carries it.
@@ -39,7 +39,7 @@ pub(super) struct Read {
     pub(super) pattern: Pattern,
 }
 
-/// Values of words or elements that another PE reads: collected when the request arrives, since old values cannot be found later.
+/// Values of words or elements that another PE reads. They are collected when the request arrives, since old values cannot be found later.
 pub(super) struct Found {
     pub(super) request: u32,
     /// The value of one word, for which nothing is allocated.
@@ -98,7 +98,7 @@ impl Pending {
     /// Adds an acknowledgement of a message on a channel, and slots that are free again with it. Returns whether the engine has to
     /// list the PE.
     ///
-    /// A late acknowledgement lingers. At most half of the window lingers: a sender whose window is full waits for answers.
+    /// A late acknowledgement lingers. At most half of the window lingers, because a sender whose window is full waits for answers.
     pub(super) fn acknowledge(&mut self, channel: u32, slots: u32, is_late: bool, limits: &Limits) -> bool {
         self.add(Acknowledged { channel, count: 1 });
         self.slots |= slots;

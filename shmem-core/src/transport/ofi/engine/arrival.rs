@@ -1,4 +1,4 @@
-//! The target's side: carrying out messages that have arrived, and answering them.
+//! The target's side, which carries out messages that have arrived, and answers them.
 
 use core::sync::atomic::Ordering;
 use std::sync::{Arc, RwLockReadGuard};
@@ -19,7 +19,7 @@ use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
 use crate::transport::{Channel, Deed, SignalOp, Width};
 
-/// The registered segments, locked: they stay registered.
+/// The registered segments, locked so that they stay registered.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
 
 impl Memory<'_> {
@@ -43,7 +43,7 @@ impl Memory<'_> {
 impl Engine {
     /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). A message that no PE of this job has
     /// sent is counted as a [stranger's](Self::strangers) and dropped. Fails if the message has the right token, but no engine can
-    /// have sent it: the job has to end.
+    /// have sent it, so that the job has to end.
     pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes), bytes, None)
     }
@@ -185,7 +185,7 @@ impl Engine {
     /// Calls `work` with the elements of a list, all of which are registered.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
         let List { first: Address { segment, offset }, size, indices } = list;
-        // Read once: another PE could change indices in a slot between two reads. A list of one word allocates nothing.
+        // Read once, because another PE could change indices in a slot between two reads. A list of one word allocates nothing.
         let index = |index: &[u8; INDEX]| u32::from_le_bytes(*index);
         let (one, many): ([u32; 1], Vec<u32>);
         let indices = match indices {

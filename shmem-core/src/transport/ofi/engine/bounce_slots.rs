@@ -9,7 +9,7 @@ use crate::exclusion::Mutex;
 
 use super::wire::Flaw;
 
-/// Slots of a grant: while one message is packed, others travel and are unpacked.
+/// Slots of a grant. There are several, so that one message is packed while others travel and are unpacked.
 pub(crate) const SLOTS: usize = 8;
 
 /// Memory of another PE, with the key of the provider.

@@ -1,4 +1,4 @@
-//! Flow control: limits of messages in flight, and the unanswered messages to one PE.
+//! Flow control, by limits of messages in flight and a count of the unanswered messages to each PE.
 //!
 //! Every message but an answer takes a place of the [window](Limits::window) until it is answered. Messages without a result are only
 //! counted; those with a result, *requests*, are kept, with its destination.
@@ -16,17 +16,17 @@ pub(super) const LEAST_MESSAGE: usize = 512;
 /// Limits of messages in flight. The same on all PEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most unanswered messages from one PE to another.
+    /// Upper limit on unanswered messages from one PE to another.
     pub window: u16,
-    /// Most bytes of a message, at least [`LEAST_MESSAGE`].
+    /// Upper limit on the bytes of a message, at least [`LEAST_MESSAGE`].
     pub message: usize,
-    /// Most PEs that get slots for long messages.
+    /// Upper limit on PEs that get slots for long messages.
     pub grants: usize,
-    /// Most bytes of a message in a slot. Shorter messages overlap better, longer ones cost less.
+    /// Upper limit on the bytes of a message in a slot. Shorter messages overlap better, longer ones cost less.
     pub slot: usize,
-    /// Most unanswered list requests from one PE to another: their results take at most 64 KiB per sender.
+    /// Upper limit on unanswered list requests from one PE to another. Their results take at most 64 KiB per sender.
     pub lists: u16,
-    /// Most bytes of a list request's result.
+    /// Upper limit on the bytes of a list request's result.
     pub asked: usize,
 }
 
@@ -100,7 +100,7 @@ pub(super) enum Destination {
     /// Packed data is unpacked into the blocks of `pattern`, from `into` on.
     Blocks { into: *mut u8, pattern: Pattern },
     /// `count` elements of `size` bytes; `into` is the place of position 0. Without positions they are consecutive. The positions are a
-    /// copy: the caller may change its own before the elements arrive.
+    /// copy, because the caller may change its own before the elements arrive.
     Elements { into: *mut u8, size: usize, count: usize, positions: Option<Arc<[u32]>> },
 }
 
@@ -140,7 +140,7 @@ struct RequestSlot {
 
 /// Unanswered messages to one PE.
 ///
-/// Messages without a result are counted separately: a PE that acknowledges messages that it was not sent cannot make a request look
+/// Messages without a result are counted separately, so a PE that acknowledges messages that it was not sent cannot make a request look
 /// answered.
 #[derive(Default)]
 pub(super) struct Requests {

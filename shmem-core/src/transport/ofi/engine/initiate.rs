@@ -1,4 +1,4 @@
-//! The initiator's side: operations as messages.
+//! The initiator's side, which sends operations as messages.
 //!
 //! Sources are packed before these functions return. Only results may arrive later, until quiet.
 
@@ -146,7 +146,7 @@ impl Initiator<'_> {
     /// Carries out a deed on elements; results are written on return, or when the channel is quiet, as `until` says.
     ///
     /// A list is cut into messages, which the target carries out separately. The number of requests with results is
-    /// [bounded](super::Limits::lists): the caller makes progress until it may send another.
+    /// [bounded](super::Limits::lists), and the caller makes progress until it may send another.
     ///
     /// # Safety
     ///
@@ -265,7 +265,7 @@ impl Initiator<'_> {
 
     /// Sends a message with a result.
     fn ask(self, pe: usize, destination: Destination, message: &Message<'_>) -> Ticket {
-        // From here on the answer may arrive: if the wire unwound, the destination would be gone.
+        // From here on the answer may arrive. If the wire unwound, the destination would be gone.
         let awaited = Incomplete;
         let ticket = self.start(pe, Some(destination), |ticket| {
             let name = ticket.map_or(0, Ticket::name);

@@ -1,4 +1,4 @@
-//! Messages: their fields and encoding.
+//! The fields and the encoding of messages.
 //!
 //! Numbers are little-endian and aligned to their size. A message has a head of 24 bytes, numbers of 64 bits, indices and operands of a
 //! list, and data:
@@ -22,7 +22,7 @@
 //! length 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. In the field of the segment, answers have
 //! the bits of free slots, and grants their first slot.
 //!
-//! The receiver checks all fields: an inconsistent message is a [`Flaw`].
+//! The receiver checks all fields, and refuses an inconsistent message with a [`Flaw`].
 
 use core::ops::Range;
 
@@ -37,11 +37,11 @@ pub(super) const HEAD: usize = 24;
 pub(crate) const TOKEN: Range<usize> = 16..24;
 /// Bytes of an index.
 pub(super) const INDEX: usize = size_of::<u32>();
-/// Most bytes in front of the data of a put.
+/// Upper limit on the bytes in front of the data of a put.
 pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + 16;
 /// Bytes in front of the data that answers a request.
 pub(super) const BEFORE_ANSWER: usize = HEAD;
-/// Most bytes of a list's message without its elements.
+/// Upper limit on the bytes of a list's message without its elements.
 pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
 
 const PUT: u8 = 1;
@@ -97,7 +97,7 @@ pub(super) enum Message<'a> {
         slots: u32,
     },
     Borrow,
-    /// The answer to [`Borrow`](Self::Borrow): a grant, if there is memory to lend.
+    /// The answer to [`Borrow`](Self::Borrow), which has a grant if there is memory to lend.
     Grant(Option<Grant>),
     List(List<'a>, Task<'a>),
 }
@@ -173,7 +173,7 @@ impl<'a> Task<'a> {
 }
 
 impl Message<'static> {
-    /// A change of one word; `is_wanted`: its old value is the result.
+    /// A change of one word. If `is_wanted`, the old value of the word is the result.
     pub(super) fn word(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Self {
         let (code, operand, expected) = op.into_words();
         let (op, operand, expected) =
@@ -297,7 +297,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Decodes a message: the number of its channel or request, its fields, and its data. Blocks have at most `most` bytes.
+    /// Decodes the number of the channel or request of a message, its fields, and its data. Blocks have at most `most` bytes.
     pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<(u32, Self, &'a [u8]), Flaw> {
         let mut reader = Reader(bytes);
         let [kind, a, b, c] = reader.array()?;

@@ -1,4 +1,4 @@
-//! The message engine: operations that one call of the provider cannot do.
+//! The message engine, for operations that one call of the provider cannot do.
 //!
 //! All but writes and reads of contiguous bytes are messages, which the target's engine carries out.
 //!
@@ -27,7 +27,7 @@
 //!   without a valid token is dropped and [counted](Engine::strangers). The other fields are checked: a message that is
 //!   inconsistent, or names memory that is not registered, is a [`Fault`], with which the job ends.
 //!
-//! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
+//! The engine knows no network. It is given a [`Wire`], and the bytes that have arrived.
 
 mod acknowledgements;
 mod arrival;
@@ -127,7 +127,7 @@ impl Engine {
         self.segments.write()[segment as usize] = None;
     }
 
-    /// Whether every message of a channel was answered: its writes are remotely visible, and its reads complete.
+    /// Whether every message of a channel was answered, so that its writes are remotely visible and its reads complete.
     pub(crate) fn is_quiet(&self, channel: Channel) -> bool {
         self.streams.get(channel).is_answered()
     }
