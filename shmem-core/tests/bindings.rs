@@ -29,8 +29,11 @@ const FUNCTIONS: [(&str, &str); 6] = [
     ("fi_strerror", "const char *(int)"),
 ];
 
-/// The structures and unions of the bindings: `struct` or `union`, name, and each field with its type in Rust.
-fn declared() -> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str)>)> {
+/// `struct` or `union`, name, and each field with its type in Rust.
+type Declared = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
+
+/// The structures and unions of the bindings.
+fn declared() -> Vec<Declared> {
     let types = BINDINGS.split("#[repr(C)]\n").skip(1).map(|text| {
         let (head, body) = text.split_once(" {\n").unwrap();
         let (kind, name) = head.rsplit_once("pub ").unwrap().1.split_once(' ').unwrap();

@@ -207,8 +207,11 @@ mod tests {
         const char *fi_strerror(int error) { return "there is nothing"; }
     "#;
 
-    /// Handlers with their flags and masks, blocked signals, and the stack of handlers of this process.
-    fn signals() -> (Vec<(usize, c_int, Vec<bool>)>, Vec<bool>, usize) {
+    /// A handler, its flags, and what it blocks.
+    type Handler = (usize, c_int, Vec<bool>);
+
+    /// Handlers, blocked signals, and the stack of handlers of this process.
+    fn signals() -> (Vec<Handler>, Vec<bool>, usize) {
         let Dispositions { actions, mask, stack } = Dispositions::now();
         let blocked =
             |mask: &libc::sigset_t| (1..=libc::SIGRTMAX()).map(|signal| is_in(mask, signal)).collect();

@@ -411,11 +411,9 @@ impl Fabric {
     }
 
     fn wait_while(&self, goes_on: impl Fn() -> bool) {
-        if goes_on() {
-            let wire = self.wire();
-            while goes_on() {
-                wire.progress();
-            }
+        let wire = self.wire();
+        while goes_on() {
+            wire.progress();
         }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::wire::Flaw;
 use super::super::*;
-use super::network::{Network, remote, secret, take_token};
+use super::network::{Broken, Network, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
 use crate::system_area::SYSTEM_BYTES;
 use crate::transport::{self, AtomicOp, EachOp, Elements, Number, Operand, SignalOp, Until, Width};
@@ -242,23 +242,12 @@ fn messages_in_slots_need_a_grant_and_a_kind_that_may_be_there() {
 /// PEs of one host communicate by memory: a message that claims such a sender is not answered.
 #[test]
 fn a_sender_that_the_wire_does_not_reach_is_refused() {
-    struct Nowhere;
-    impl Wire for Nowhere {
-        fn try_send(&self, pe: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
-            panic!("PE {pe} has no address")
-        }
-
-        fn reaches(&self, _: usize) -> bool {
-            false
-        }
-
-        fn progress(&self) {}
-    }
+    let nowhere = Broken { reaches: false };
     for message in messages().iter().filter(|message| message[4] == 0) {
         let network = network(4);
-        let said = network.engines[1].arrived(&Nowhere, message).map_err(|fault| fault.flaw);
+        let said = network.engines[1].arrived(&nowhere, message).map_err(|fault| fault.flaw);
         assert_eq!(said, Err(Flaw::Sender));
-        network.engines[1].drain(&Nowhere).unwrap();
+        network.engines[1].drain(&nowhere).unwrap();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Wires that break their promise: one delivers a message and reports that there was no room; one panics while an answer is awaited.
 
 use super::super::*;
-use super::network::{Network, remote, secret};
+use super::network::{Broken, Network, remote, secret};
 use crate::fixture::{aborts, assert_says, refusal};
 use crate::strided::Pattern;
 use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, Until, Width};
@@ -74,26 +74,11 @@ fn a_request_that_is_answered_was_sent() {
     });
 }
 
-/// Panics when it sends.
-struct Broken;
-
-impl Wire for Broken {
-    fn try_send(&self, _: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
-        panic!("the wire is broken")
-    }
-
-    fn reaches(&self, _: usize) -> bool {
-        true
-    }
-
-    fn progress(&self) {}
-}
-
 /// The answer would be written to memory of the caller, which is gone.
 #[test]
 fn a_wire_that_unwinds_ends_the_process() {
     aborts("the wire is broken", || {
         let engine = Engine::new(0, 2, Limits { grants: 0, ..Limits::DEFAULT }, secret());
-        engine.on(&Broken, CHANNEL).atomic(remote(1, 0), Width::W8, AtomicOp::Fetch);
+        engine.on(&Broken { reaches: true }, CHANNEL).atomic(remote(1, 0), Width::W8, AtomicOp::Fetch);
     });
 }

@@ -295,6 +295,23 @@ impl Wire for End<'_> {
     }
 }
 
+/// A wire that panics when it sends. `reaches`: whether it reaches other PEs.
+pub(super) struct Broken {
+    pub(super) reaches: bool,
+}
+
+impl Wire for Broken {
+    fn try_send(&self, _: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
+        panic!("the wire is broken")
+    }
+
+    fn reaches(&self, _: usize) -> bool {
+        self.reaches
+    }
+
+    fn progress(&self) {}
+}
+
 /// Memory of a PE, `offset` bytes after its system area.
 pub(super) fn remote(pe: usize, offset: usize) -> Remote {
     // SAFETY: no operation of the arena uses it.
