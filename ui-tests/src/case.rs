@@ -16,33 +16,6 @@ pub struct Case {
     product: Product,
 }
 
-/// How messages are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The whole text.
-    Words,
-    /// The lines with errors.
-    Places,
-    /// Not at all: they are written to the `.stderr` file.
-    Written,
-}
-
-impl Verdict {
-    /// The comparison for a compiler; `BLESS` in the environment writes messages.
-    ///
-    /// # Panics
-    ///
-    /// If texts are to be written by another compiler than the one they belong to.
-    pub fn of(compiler: &Compiler) -> Self {
-        let is_known = compiler.version() == crate::WRITTEN_FOR;
-        if env::var_os("BLESS").is_some() {
-            assert!(is_known, "texts are written by rustc {} only", crate::WRITTEN_FOR);
-            return Self::Written;
-        }
-        if is_known { Self::Words } else { Self::Places }
-    }
-}
-
 /// The programs in a directory below `tests`, each compiled to this product.
 ///
 /// # Panics
@@ -61,20 +34,28 @@ pub fn cases(name: &str, product: Product) -> Vec<Case> {
 }
 
 impl Case {
-    /// Compiles the program, and compares the messages of the compiler. A program without a `.stderr` file must compile without a
-    /// message, and run if it is one that runs.
+    /// Compiles the program, and compares the messages of the compiler; with `BLESS` in the environment, writes them to the `.stderr`
+    /// file. A program without such a file must compile without a message, and run if it is one that runs.
     ///
     /// # Errors
     ///
     /// What differs.
-    pub fn judge(&self, compiler: &Compiler, verdict: Verdict) -> Result<(), String> {
+    ///
+    /// # Panics
+    ///
+    /// If messages are to be written by another compiler than the one they belong to.
+    pub fn judge(&self, compiler: &Compiler) -> Result<(), String> {
         let (said, program) = compiler.compile(&self.path, self.product);
         let text = said.iter().map(Diagnostic::text).collect::<Vec<_>>().join("\n");
-        let differs = match (self.product, verdict) {
-            (Product::Program, _) => run(&text, &program),
-            (_, Verdict::Written) => write(&self.file("stderr"), &text),
-            (_, Verdict::Words) => compare_words(&self.text("stderr"), &text),
-            (_, Verdict::Places) => Ok(()),
+        let is_known = compiler.version() == crate::WRITTEN_FOR;
+        let differs = match self.product {
+            Product::Program => run(&text, &program),
+            _ if env::var_os("BLESS").is_some() => {
+                assert!(is_known, "texts are written by rustc {} only", crate::WRITTEN_FOR);
+                write(&self.file("stderr"), &text)
+            }
+            _ if is_known => compare_words(&self.text("stderr"), &text),
+            _ => Ok(()),
         };
         let marked = || {
             if self.product == Product::Program { Ok(()) } else { compare_marks(&self.text("rs"), &text) }

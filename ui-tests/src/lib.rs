@@ -9,7 +9,7 @@ mod compiler;
 mod diagnostic;
 mod source;
 
-pub use case::{Case, Verdict, cases};
+pub use case::{Case, cases};
 pub use compiler::{Compiler, Product};
 pub use source::shipped;
 

@@ -6,19 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
 
-use ui_tests::{Case, Compiler, Product, Verdict, cases};
+use ui_tests::{Case, Compiler, Product, cases};
 
 static COMPILER: LazyLock<Compiler> = LazyLock::new(Compiler::of_this_test);
 
 /// Judges all cases in parallel.
 fn judge(cases: &[Case]) {
-    let (compiler, verdict) = (&*COMPILER, Verdict::of(&COMPILER));
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(differs) = case.judge(compiler, verdict) {
+                    if let Err(differs) = case.judge(&COMPILER) {
                         wrong.lock().unwrap().push(differs);
                     }
                 }
