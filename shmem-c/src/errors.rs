@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::raw;
-use shmem_core::exit;
+use shmem_core::process_exit;
 use shmem_launch::say::say;
 
 use crate::call_site::CallSite;
@@ -25,7 +25,7 @@ pub(crate) fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> !
 pub(crate) fn end(code: i32, text: &str) -> ! {
     match world::any() {
         Some(world) => raw::job::abort(world, code, text),
-        None => exit::end(code, || say(&format!("shmem: {text}"))),
+        None => process_exit::end(code, || say(&format!("shmem: {text}"))),
     }
 }
 

@@ -107,15 +107,15 @@ pub unsafe fn keep_signal_handlers<R>(call: impl FnOnce() -> R) -> R {
 }
 
 /// Signal settings of a process and one of its threads.
-struct Dispositions {
+pub(crate) struct Dispositions {
     /// By the signal's number, without the C library's own signals.
-    actions: Vec<(c_int, libc::sigaction)>,
-    mask: libc::sigset_t,
-    stack: libc::stack_t,
+    pub(crate) actions: Vec<(c_int, libc::sigaction)>,
+    pub(crate) mask: libc::sigset_t,
+    pub(crate) stack: libc::stack_t,
 }
 
 impl Dispositions {
-    fn now() -> Self {
+    pub(crate) fn now() -> Self {
         let mut mask = MaybeUninit::zeroed();
         // SAFETY: without a new mask nothing changes; `mask` has room for the current mask.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), mask.as_mut_ptr()) };
@@ -152,7 +152,7 @@ impl Dispositions {
     }
 }
 
-fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
+pub(crate) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
     // SAFETY: an initialised set, which is only read, and the number of a signal.
     unsafe { libc::sigismember(set, signal) == 1 }
 }

@@ -11,9 +11,9 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 
-use shmem_core::alike::groups;
 use shmem_core::context::{Far, Watch};
 use shmem_core::pe::Pe;
+use shmem_core::run_length::groups;
 use shmem_core::segment::SYSTEM;
 use shmem_core::system_area::{Activity, PeRecord, Stage, SystemArea};
 use shmem_core::transport::{AtomicOp, Remote, Until, Width};

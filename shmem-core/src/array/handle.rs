@@ -9,7 +9,6 @@ use super::chunking::Chunking;
 use super::geometry::{ArrayRange, Geometry};
 use super::storage::{Chosen, Storage, StorageKind};
 use super::view::{ArrayMut, ArrayRef, Field};
-use crate::symmetric_data::SymmetricData;
 use crate::endpoint::Endpoint;
 use crate::heap::Released;
 use crate::object::{Extent, SymmetricObject, no_subscripts};

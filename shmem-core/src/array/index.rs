@@ -3,8 +3,8 @@
 use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use super::place::{ArrayPlace, Copied};
-use crate::data::SymmetricData;
 use crate::object::{NAMELESS, one};
+use crate::symmetric_data::SymmetricData;
 
 /// An index into an array of `D` dimensions: `[usize; D]`, and `usize` for one dimension.
 #[diagnostic::on_unimplemented(

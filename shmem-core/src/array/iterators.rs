@@ -10,8 +10,8 @@ use core::slice;
 use super::element_address::Addressing;
 use super::geometry::Geometry;
 use super::storage::Storage;
-use crate::data::copied;
 use crate::strided::Piece;
+use crate::symmetric_data::copied;
 
 /// A reference to an element: `&T` or `&mut T`.
 pub trait Lent: Sized {

@@ -9,7 +9,6 @@
 
 use shmem_grammar::show_size;
 
-use crate::hash::fingerprint;
 use crate::partition::{PartitionSpec, StaticEntry};
 use crate::text::Text;
 

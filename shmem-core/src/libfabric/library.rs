@@ -158,8 +158,8 @@ mod tests {
     use super::super::bindings::FI_ENODATA;
     use super::super::{Hints, Refused};
     use super::*;
-    use crate::dispositions::{Dispositions, is_in};
     use crate::fixture::in_child;
+    use crate::loader::{Dispositions, is_in};
 
     /// A libfabric that, when it is loaded and in each `fi_getinfo`, installs handlers for all signals, blocks the signals, and sets a
     /// stack for handlers. Of one signal it keeps the handler, and changes the mask.

@@ -15,7 +15,7 @@ pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
 
 /// The blocks of one side of a transfer: `block` bytes each, in nested runs, outermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// Bytes from the start of the object to the first block.
     pub(super) offset: usize,
     pub(super) align: usize,

@@ -20,7 +20,7 @@ mod slice_region;
 mod split;
 mod struct_fields;
 
-pub(crate) use byte_layout::Layout;
+pub use byte_layout::Layout;
 pub use choose_kernel::{Settings, Thresholds, choose, settings};
 pub use dimensions::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
 pub use execute::execute_dyn;

@@ -8,9 +8,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::net::SocketType;
 use rustix::process::getuid;
-use shmem_core::run_length::Alike;
 use shmem_core::exclusion::Mutex;
 use shmem_core::process_exit;
+use shmem_core::run_length::Alike;
 
 use super::exchange_client::{self, Exchange as _, Served, owned};
 use super::interface::{Bootstrap, Exchanged};

@@ -4,8 +4,8 @@ use core::mem::offset_of;
 use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use shmem_core::alike::groups;
 use shmem_core::pe::Pe;
+use shmem_core::run_length::groups;
 use shmem_core::system_area::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
 use shmem_launch::say::numbers;
 

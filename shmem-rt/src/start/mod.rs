@@ -27,7 +27,7 @@ use shmem_core::pe::Pe;
 use shmem_core::run_length::Alike;
 use shmem_core::sync::Patience;
 use shmem_core::transport::Transport;
-use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::bootstrap::{self, Bootstrap};
 use shmem_launch::codec;
 use shmem_launch::cpus::Cpus;
 use shmem_launch::env::Settings;
@@ -45,6 +45,9 @@ use crate::world::World;
 
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, mut bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    if settings.attach_wait {
+        bootstrap::attach_wait(bootstrap.number());
+    }
     if fabric::keeps_apart(&settings) {
         let own =
             Arc::get_mut(&mut bootstrap).unwrap_or_else(|| unreachable!("the launcher is not in use yet"));

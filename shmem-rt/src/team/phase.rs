@@ -32,8 +32,8 @@
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
-use shmem_core::data::Contents;
 use shmem_core::object::{Objects, SymmetricObject};
+use shmem_core::symmetric_data::Contents;
 
 use super::TeamBox;
 use crate::group::Team;

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::fingerprint::fingerprint;
 use crate::fixture::{Tree, assert_says};
+use crate::hash::fingerprint;
 use crate::memory::pmem::file::{Disk, Persist, agree};
 use crate::memory::pmem::header::{Areas, HEADER_PAGE, Header, UNIT};
 use crate::memory::pmem::{Identity, PmemFile};

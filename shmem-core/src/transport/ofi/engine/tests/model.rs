@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::{Level, Pattern};
-use crate::system::SystemArea;
+use crate::system_area::SystemArea;
 use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;
