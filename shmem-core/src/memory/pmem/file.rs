@@ -57,7 +57,7 @@ pub struct Persist {
 }
 
 /// Returns the number of the newest persist that the files of all PEs have; 0: none, the heap is new. `found` has the persists in
-/// the file of each PE, the newest first. Fails, in words, if no crash leaves such files.
+/// the file of each PE, the newest first. Fails, in words, if no crash leaves such files. Panics without PEs.
 pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
     let newest = |pe: usize| found[pe].first().copied().unwrap_or_default();
     let least = (0..found.len()).min_by_key(|pe| newest(*pe)).unwrap_or_default();
