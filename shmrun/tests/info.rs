@@ -65,7 +65,7 @@ fn the_layout_of_statics_that_do_not_fit_is_shown_and_fails() {
     assert!(output.status.code() == Some(1) && text.contains("info::GRID"), "{text}");
     assert_eq!(
         message,
-        "shmem-info: the 1 symmetric static(s) in partition `default` need 8000 bytes, but it has 4K; the largest: `info::GRID` 8000 bytes (tests/info.rs:10); raise SHMEM_SYMMETRIC_SIZE=.. (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..)\n"
+        "shmem-info: the 1 symmetric static(s) in partition `default` need 8000 bytes, but it has 4K; the largest: `info::GRID` 8000 bytes (tests/info.rs:10); set SHMEM_SYMMETRIC_SIZE=8K (or SHMEM_SYMMETRIC_PARTITION1=SIZE=8K)\n"
     );
 }
 
