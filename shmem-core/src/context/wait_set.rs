@@ -93,12 +93,6 @@ pub trait Words<'a>: Copy {
         WaitSet { excluded, ..self.wait_set() }
     }
 
-    /// The current values of the words that are not excluded. Each value is read atomically, but not all together.
-    #[track_caller]
-    fn values(self) -> Vec<Value<'a, Self>> {
-        self.wait_set().values_now()
-    }
-
     forms! {
         /// Whether every word satisfies `condition` now; `true` if there are no words.
         test_all / test_all_vector -> bool = test_all;
@@ -175,13 +169,6 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         let (words, room) = (self.words.len(), indices.len());
         assert!(words <= room, "there is room for the numbers of {room} words, and there are {words}");
         self
-    }
-
-    #[track_caller]
-    fn values_now(self) -> Vec<T::Value> {
-        let words = || (0..self.words.len()).filter(|word| self.counts(*word));
-        let values = || words().map(|word| self.words.index(word).now()).collect();
-        self.words.endpoint().tell(self.call(Family::AtomicFetch, Location::caller()), values)
     }
 
     #[track_caller]
