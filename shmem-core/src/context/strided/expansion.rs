@@ -136,10 +136,10 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
 {
     let (Through { endpoint, family, .. }, location) = (through, Location::caller());
     let ((segment, offset), start) = (to.place_on(pe), from.start(endpoint));
-    let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
+    let is_one = pe.shares_slot(endpoint.me()) && from.place(endpoint) == Some(offset);
     match constant.find(to, from, (&to_selected, &from_selected), is_one) {
-        Some(Found::Constant(a, b)) => {
-            let (plan, to) = (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + a });
+        Some(Found::Constant(plan, a, b)) => {
+            let to = transport::Remote { pe, segment, offset: offset + a };
             // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `to` in the object that every PE
             // has, that of `from` in the source, and that they do not overlap. If both are of one type, none is a field.
             unsafe { put_planned::<To, From>(endpoint, to, start.wrapping_add(b), plan, family, location) };
@@ -187,11 +187,10 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
 {
     let (Through { endpoint, family, .. }, location) = (through, Location::caller());
     let (segment, offset) = from.place_on(pe);
-    let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
+    let is_one = pe.shares_slot(endpoint.me()) && to.place(endpoint) == Some(offset);
     match constant.find(&to, from, (&to_selected, &from_selected), is_one) {
-        Some(Found::Constant(a, b)) => {
-            let (plan, from) =
-                (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + b });
+        Some(Found::Constant(plan, a, b)) => {
+            let from = transport::Remote { pe, segment, offset: offset + b };
             let to = to.start_mut(endpoint).wrapping_add(a);
             // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `from` in the object that every PE
             // has, that of `to` in the destination, and that they do not overlap. If both are of one type, none is a field.
@@ -221,9 +220,9 @@ fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -
 
 /// A checked transfer.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
-enum Found {
-    /// The constant plan, at these offsets from the start of each object.
-    Constant(usize, usize),
+enum Found<'c> {
+    /// The constant plan, and the offsets of its first blocks from the start of each object.
+    Constant(&'c TransferPlan, usize, usize),
     Planned(Planned),
 }
 
@@ -233,8 +232,6 @@ struct Computed {
     to: Layout,
     from: Layout,
     plan: TransferPlan,
-    /// Whether no side's length is known at compile time.
-    is_open: bool,
     /// Blocks along the outermost axis of the destination, if the source determines them.
     to_count: usize,
     /// Blocks along the outermost axis of the source, if the destination determines them.
@@ -249,7 +246,8 @@ pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     to: Region<'static>,
     from: Region<'static>,
     algorithm: Option<Algorithm>,
-    computed: Computed,
+    /// `None` if everything is computed at run time.
+    computed: Option<Computed>,
     of: PhantomData<(*const D, *const S, *const (I, J))>,
 }
 
@@ -266,7 +264,7 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
         from.region.require_indices(J::INDICES);
         let computed = match (to.layout, from.layout) {
             (Some(to), Some(from)) => Computed::new(to, from, algorithm, I::INDICES + J::INDICES == 0),
-            _ => Computed::DYNAMIC,
+            _ => None,
         };
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
@@ -274,77 +272,67 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
     /// For run-time regions, which are passed in place of indices.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
-        Self { to: region, from: region, algorithm, computed: Computed::DYNAMIC, of: PhantomData }
+        Self { to: region, from: region, algorithm, computed: None, of: PhantomData }
     }
 
     /// Makes the run-time checks. `None` if nothing is to be moved.
     #[inline(always)]
     #[track_caller]
-    fn find(&self, to: &D, from: &S, (to_selected, from_selected): (&I, &J), is_one: bool) -> Option<Found>
+    fn find(
+        &self,
+        to: &D,
+        from: &S,
+        (to_selected, from_selected): (&I, &J),
+        is_one: bool,
+    ) -> Option<Found<'_>>
     where
         D: Object,
         S: Object,
     {
-        if self.computed.is_open {
+        let Some(Computed { to: to_layout, from: from_layout, plan, to_count, from_count, is_disjoint }) =
+            &self.computed
+        else {
             let [mut to_room, mut from_room] = [[Axis::all(); MAX_DIMS]; 2];
             let to_region = to_selected.region(&self.to, &mut to_room);
             let from_region = from_selected.region(&self.from, &mut from_room);
             let run = planned((&to_region, to), (&from_region, from), is_one, self.algorithm);
             return run.map(Found::Planned);
-        }
+        };
         let further = (
             indexed(&self.to, to, to_selected.indices()),
             indexed(&self.from, from, from_selected.indices()),
         );
-        let Computed { to: to_layout, from: from_layout, to_count, from_count, .. } = &self.computed;
         if !fits(&self.to, to_layout, *to_count, to) || !fits(&self.from, from_layout, *from_count, from) {
             refuse((&self.to, to), (&self.from, from));
         }
-        if !self.computed.is_disjoint && is_one && !is_apart((&self.to, to), (&self.from, from), further) {
+        if !is_disjoint && is_one && !is_apart((&self.to, to), (&self.from, from), further) {
             return None;
         }
-        Some(Found::Constant(to_layout.offset() + further.0, from_layout.offset() + further.1))
+        Some(Found::Constant(plan, to_layout.offset() + further.0, from_layout.offset() + further.1))
     }
 }
 
 impl Computed {
-    /// A transfer of which everything is computed at run time.
-    const DYNAMIC: Self = {
-        let nothing = Layout::block(0, 1);
-        Self {
-            to: nothing,
-            from: nothing,
-            plan: TransferPlan::of(Pattern::contiguous(0), 1, Algorithm::Auto, &Thresholds::DEFAULT),
-            is_open: true,
-            to_count: 0,
-            from_count: 0,
-            is_disjoint: false,
-        }
-    };
-
-    /// Computes a transfer between two layouts. `is_known` says that there are no run-time indices.
+    /// Computes a transfer between two layouts; `None` if no side's length is known at compile time. `is_known` says that there are no
+    /// run-time indices.
     #[track_caller]
-    const fn new(to: Layout, from: Layout, algorithm: Option<Algorithm>, is_known: bool) -> Self {
+    const fn new(to: Layout, from: Layout, algorithm: Option<Algorithm>, is_known: bool) -> Option<Self> {
+        if to.is_open() && from.is_open() {
+            return None;
+        }
         let algorithm = match algorithm {
             Some(algorithm) => algorithm,
             None => Algorithm::Auto,
         };
-        let is_open = to.is_open() && from.is_open();
         let is_known = is_known && !to.is_open() && !from.is_open();
-        let plan = if is_open {
-            TransferPlan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
-        } else {
-            TransferPlan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
-        };
-        Self {
+        Some(Self {
             to,
             from,
-            plan,
-            is_open,
+            plan: TransferPlan::new(&to, &from, algorithm, &Thresholds::DEFAULT),
             to_count: outermost(&to, &from),
             from_count: outermost(&from, &to),
             is_disjoint: is_known && to.is_disjoint(&from),
-        }
+        })
     }
 }
 

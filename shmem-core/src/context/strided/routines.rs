@@ -187,12 +187,12 @@ fn put_elements<T: PlainData>(
     count: usize,
     family: Family,
 ) {
-    let (block, level) = Blocks { block, count }.in_bytes::<T>(
-        Walk { name: "place", len: to.len(), stride: to_stride },
-        Walk { name: "source", len: source.len(), stride: source_stride },
-    );
+    let blocks = Blocks { block, count };
+    blocks.check::<T>("place", to.len(), to_stride);
+    blocks.check::<T>("source", source.len(), source_stride);
+    let (block, level) = blocks.in_bytes::<T>(to_stride, source_stride);
     let to = Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
-    // SAFETY: `in_bytes` found every block inside the place, which every PE has, and inside the source, to
+    // SAFETY: `check` found every block inside the place, which every PE has, and inside the source, to
     // which nobody writes while it is borrowed.
     unsafe { put_blocks(endpoint, to, source.as_ptr().cast(), block, level, align_of::<T>(), family) };
 }
@@ -208,12 +208,12 @@ fn get_elements<T: PlainData>(
     count: usize,
     family: Family,
 ) {
-    let (block, level) = Blocks { block, count }.in_bytes::<T>(
-        Walk { name: "destination", len: into.len(), stride: into_stride },
-        Walk { name: "place", len: from.len(), stride: from_stride },
-    );
+    let blocks = Blocks { block, count };
+    blocks.check::<T>("destination", into.len(), into_stride);
+    blocks.check::<T>("place", from.len(), from_stride);
+    let (block, level) = blocks.in_bytes::<T>(into_stride, from_stride);
     let from = Remote { pe: from.pe(), segment: from.segment(), offset: from.offset() };
-    // SAFETY: `in_bytes` found every block inside the place, which every PE has, and inside `into`, which is borrowed
+    // SAFETY: `check` found every block inside the place, which every PE has, and inside `into`, which is borrowed
     // exclusively.
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
@@ -224,38 +224,27 @@ struct Blocks {
     count: usize,
 }
 
-/// One side of a call.
-#[derive(Clone, Copy)]
-struct Walk {
-    name: &'static str,
-    len: usize,
-    stride: usize,
-}
-
 impl Blocks {
-    /// One loop over blocks of elements of `T`, in bytes. Panics unless all blocks are inside both sides, without overlap.
-    ///
-    /// Overflowed products are never used: length and strides of no blocks, strides of one block. With more blocks,
-    /// all are at most a slice's length.
+    /// Panics unless all blocks are inside a side of `len` elements, without overlap.
     #[inline(always)]
     #[track_caller]
-    fn in_bytes<T>(self, to: Walk, from: Walk) -> (usize, Level) {
-        // Checked one by one: an array would be written to memory.
-        self.check_side::<T>(to);
-        self.check_side::<T>(from);
-        let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
-        (bytes(self.block), Level { count: self.count, to: bytes(to.stride), from: bytes(from.stride) })
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn check_side<T>(self, Walk { name, len, stride }: Walk) {
+    fn check<T>(self, name: &'static str, len: usize, stride: usize) {
         let Self { block, count } = self;
         if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
             let unit = if size_of::<T>() == 1 { "bytes" } else { "elements" };
             // In pieces: a struct would be written to memory before the test.
             refuse(unit, block, count, name, len, stride);
         }
+    }
+
+    /// One loop over blocks of elements of `T`, in bytes.
+    ///
+    /// Overflowed products are never used: length and strides of no blocks, strides of one block. With more blocks,
+    /// all are at most the length of a side ([`check`](Self::check)).
+    #[inline(always)]
+    fn in_bytes<T>(self, to: usize, from: usize) -> (usize, Level) {
+        let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
+        (bytes(self.block), Level { count: self.count, to: bytes(to), from: bytes(from) })
     }
 
     /// Number of elements that the blocks span; saturates.
