@@ -73,33 +73,20 @@ impl Segments {
         1 << self.shift
     }
 
-    /// Enters a segment.
+    /// Enters a segment. Raw addresses do not find a hidden one, as they do not find the system's: only handles reach it. A segment that is
+    /// removed while other threads call [`find`](Self::find) must be hidden, because a found segment must stay memory while the caller
+    /// uses it.
     /// Panics if the index is taken, or the segment does not start on a granule, exceeds the slot, or
     /// overlaps another.
     ///
     /// # Safety
     ///
     /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later: until the segment is
-    /// [removed](Self::remove), its bytes must be memory of every PE of the job, under this index. Operations on
-    /// raw addresses must be allowed to read and write them. So only a phase that all PEs open may lend references
+    /// [removed](Self::remove), its bytes must be memory of every PE of the job, under this index. Unless the segment is hidden,
+    /// operations on raw addresses must be allowed to read and write them. So only a phase that all PEs open may lend references
     /// to these bytes.
-    pub unsafe fn insert(&self, index: u32, segment: Segment) {
-        self.enter(index, segment, index);
-    }
-
-    /// As [`insert`](Self::insert), but raw addresses do not find the segment, as they do not find the system's:
-    /// only handles reach it. A segment that is removed while other threads call [`find`](Self::find) must be
-    /// hidden: a found segment must stay memory while the caller uses it.
-    /// Panics as [`insert`](Self::insert) does.
-    ///
-    /// # Safety
-    ///
-    /// As [`insert`](Self::insert), except that operations on raw addresses do not find it.
-    pub unsafe fn insert_hidden(&self, index: u32, segment: Segment) {
-        self.enter(index, segment, SYSTEM);
-    }
-
-    fn enter(&self, index: u32, segment: Segment, found: u32) {
+    pub unsafe fn insert(&self, index: u32, segment: Segment, is_hidden: bool) {
+        let found = if is_hidden { SYSTEM } else { index };
         let slot = index as usize;
         assert!(segment.start.is_multiple_of(self.granule()), "a segment starts on a granule");
         assert_eq!(self.lengths[slot].load(Ordering::Relaxed), 0, "segment {index} is taken");
@@ -142,7 +129,7 @@ impl Segments {
     /// The segment with `bytes` bytes at `offset`; never the system's or a hidden segment.
     #[inline(always)]
     pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
-        // Acquire: pairs with the store in `enter`, after start and length.
+        // Acquire: pairs with the store in `insert`, after start and length.
         let index = self.table.get(offset >> self.shift)?.load(Ordering::Acquire);
         if index == NONE || u32::from(index) == SYSTEM {
             return None;
@@ -264,7 +251,7 @@ mod tests {
 
     fn insert(segments: &Segments, index: u32, segment: Segment) {
         // SAFETY: the table of no endpoint.
-        unsafe { segments.insert(index, segment) };
+        unsafe { segments.insert(index, segment, false) };
     }
 
     fn remove(segments: &Segments, index: u32) -> Segment {
@@ -302,7 +289,7 @@ mod tests {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 4096, partition: 0, name: Text::head("halo") };
         // SAFETY: the table of no endpoint.
-        unsafe { s.insert_hidden(FIRST_LATER, segment) };
+        unsafe { s.insert(FIRST_LATER, segment, true) };
         for (offset, bytes) in [(16 << 20, 1), (16 << 20, 0), ((16 << 20) + 4088, 8)] {
             assert_eq!(s.find(offset, bytes), None);
         }

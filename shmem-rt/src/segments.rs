@@ -111,15 +111,9 @@ pub(crate) fn make(
         Ok(said) => {
             let Wanted { request, partition, name, hidden, .. } = wanted;
             let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
-            if hidden {
-                // SAFETY: by the last agreement of `make_in` every PE has mapped its part and the parts of the other
-                // PEs of its node, and has the keys of all others. No raw address leads to the segment.
-                unsafe { job.memory.segments.insert_hidden(place.index, segment) };
-            } else {
-                // SAFETY: mapped and known on all PEs by the last agreement of `make_in`; only phases of all
-                // PEs lend references into a segment that is not hidden.
-                unsafe { job.memory.segments.insert(place.index, segment) };
-            }
+            // SAFETY: by the last agreement of `make_in` every PE has mapped its part and the parts of the other PEs of its node,
+            // and has the keys of all others. Only phases of all PEs lend references into a segment that is not hidden.
+            unsafe { job.memory.segments.insert(place.index, segment, hidden) };
             job.memory.later.lock().registrations += 1;
             Ok(Made { index: place.index, offset: place.offset, said })
         }

@@ -4,7 +4,7 @@
 //! whatever its token allows. So a segment that is found is memory of every PE for as long as any token of this
 //! PE exists, and until started operations are complete. Partitions of the start are never freed. Partitions made at run time are
 //! freed with the world borrowed exclusively, when all endpoints of all PEs have been quiet. All other memory that can be freed is
-//! hidden from the search ([`Segments::insert_hidden`](crate::segment::Segments::insert_hidden)).
+//! hidden from the search ([`Segments::insert`](crate::segment::Segments::insert)).
 
 use core::panic::Location;
 

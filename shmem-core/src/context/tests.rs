@@ -24,7 +24,7 @@ fn pair() -> Token {
     let segments = Segments::new(slots.stride(), 21);
     let segment = Segment { start: SYSTEM_BYTES, bytes: HEAP, partition: 1, name: Text::head("default") };
     // SAFETY: the bytes are memory of both PEs, of which nobody is lent references.
-    unsafe { segments.insert(1, segment) };
+    unsafe { segments.insert(1, segment, false) };
     Token::over(slots, pe(0), None, segments, ())
 }
 

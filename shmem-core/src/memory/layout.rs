@@ -116,12 +116,12 @@ impl SlotLayout {
         let system = Segment { start: 0, bytes: self.system, partition: 0, name: Text::head("system") };
         // SAFETY: the arena maps the system area in every slot before any operation, and the lookup of raw
         // addresses never finds this segment.
-        unsafe { segments.insert(SYSTEM, system) };
+        unsafe { segments.insert(SYSTEM, system, true) };
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
             // SAFETY: the arena maps every partition in every slot before any operation, and only phases
             // lend references into partitions.
-            unsafe { segments.insert(1 + k as u32, segment) };
+            unsafe { segments.insert(1 + k as u32, segment, false) };
         }
         segments
     }
