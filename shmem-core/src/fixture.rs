@@ -79,7 +79,7 @@ impl<More> Token<More> {
     /// PE `me`, whose slot is the first one. Whoever has no slot is reached by `far`.
     pub(crate) fn over(slots: Slots, me: Pe, far: Option<Far>, segments: Segments, more: More) -> Self {
         let (base, stride) = (slots.start_of(0), slots.stride());
-        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
+        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_, _| ());
         let (segments, waiting) = (Arc::new(segments), Arc::new(waiting));
         // SAFETY: slots of `stride` bytes, all zeroes, which live as long as the endpoint.
         let endpoint = unsafe { Endpoint::new(base, stride, base, me, far, segments, waiting) };

@@ -1,11 +1,11 @@
 //! Messages of the runtime: downgrades of partitions, and long waits.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use shmem_core::context::WaitReport;
 use shmem_core::partition::{Grant, PartitionSpec, downgrades};
 use shmem_core::run_length::{Alike, groups};
-use shmem_core::system_area::{PeRecord, Stage};
+use shmem_core::system_area::{Activity, PeRecord, Stage};
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
 use shmem_launch::launch::report::Standing;
@@ -24,9 +24,13 @@ pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[A
 pub(crate) type Peer<'a> = (usize, &'a PeRecord);
 
 /// Describes a long wait: PE, place, time, and the PEs waited for: in a collective those that have not entered it, else all others.
-pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
-    let activity = &report.activity;
-    let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
+pub(crate) fn long_wait<'a>(
+    me: usize,
+    activity: &Activity,
+    waited: Duration,
+    peers: impl Iterator<Item = Peer<'a>>,
+) -> String {
+    let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", waited.as_secs_f64());
     // Records count the collectives of the team of all PEs only.
     let in_collective = activity.count != 0 && activity.team == 0;
     let has_entered = |record: &PeRecord| in_collective && record.collectives() >= activity.count;
@@ -53,10 +57,8 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
-    use std::time::Duration;
 
     use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-    use shmem_core::system_area::Activity;
     use shmem_core::text::Text;
 
     use super::*;
@@ -71,8 +73,7 @@ mod tests {
         let stopped = unsafe { Box::<PeRecord>::new(core::mem::zeroed()) };
         stopped.start(1, process.id());
         let activity = Activity { operation: Text::head("barrier"), count: 1, ..Activity::NONE };
-        let report = WaitReport { activity, waited: Duration::from_secs(2) };
-        let said = long_wait(0, &report, [(1, &*stopped)].into_iter());
+        let said = long_wait(0, &activity, Duration::from_secs(2), [(1, &*stopped)].into_iter());
         process.kill().unwrap();
         process.wait().unwrap();
         assert!(said.ends_with(" for PE 1 (stopped by a signal)"), "{said}");

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use background_work::{Work, WorkStatus};
 pub use deadlock_detector::Watch;
-pub use waiting::{WaitReport, Waiting};
+pub use waiting::Waiting;
 
 use crate::observe::{Call, Family, Observer};
 use crate::pe::Pe;
@@ -231,12 +231,6 @@ impl Endpoint {
     /// Name of the transport to PEs off this node, if there are any.
     pub fn transport_name(&self) -> Option<&'static str> {
         Some(self.far.as_ref()?.transport.name())
-    }
-
-    /// Whether operations on `pe` reach the calling PE's own memory, observed or not.
-    #[inline(always)]
-    pub(crate) fn is_mine(&self, pe: Pe) -> bool {
-        pe.shares_slot(self.me)
     }
 
     /// The system area of the calling PE.

@@ -11,15 +11,6 @@ use super::deadlock_detector::{LOOK, Vigil, Watch};
 use crate::sync::Patience;
 use crate::system_area::{Activity, monotonic_now};
 
-/// A report of a long wait.
-#[derive(Clone, Copy, Debug)]
-pub struct WaitReport {
-    /// The operation that waits.
-    pub activity: Activity,
-    /// Time waited so far.
-    pub waited: Duration,
-}
-
 /// The way in which a PE waits.
 pub struct Waiting {
     patience: Patience,
@@ -28,20 +19,21 @@ pub struct Waiting {
     shared_cpu: AtomicBool,
     warn_after: Option<Duration>,
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
-    report: Box<dyn Fn(&WaitReport) + Send + Sync>,
+    report: Box<dyn Fn(&Activity, Duration) + Send + Sync>,
     watch: Option<Box<dyn Watch>>,
     works: Works,
 }
 
 impl Waiting {
-    /// Spins or yields for `patience`, then sleeps, and calls `report` after `warn_after`, and each time the wait has doubled.
+    /// Spins or yields for `patience`, then sleeps. Calls `report` with the wait and its time so far after `warn_after`, and each
+    /// time the wait has doubled.
     /// `shares_cpu` says whether another PE runs on the calling thread's CPU; `name` names the object at an offset.
     pub fn new(
         patience: Patience,
         shares_cpu: impl Fn() -> bool + Send + Sync + 'static,
         warn_after: Option<Duration>,
         name: impl Fn(usize) -> String + Send + Sync + 'static,
-        report: impl Fn(&WaitReport) + Send + Sync + 'static,
+        report: impl Fn(&Activity, Duration) + Send + Sync + 'static,
     ) -> Self {
         Self {
             patience,
@@ -150,7 +142,7 @@ impl Waiting {
             {
                 let activity = activity();
                 record.describe(&activity);
-                (self.report)(&WaitReport { activity, waited });
+                (self.report)(&activity, waited);
                 warn_after = Some(limit * 2);
             }
             let look = vigil.is_some().then(|| (looked + LOOK).saturating_sub(waited));

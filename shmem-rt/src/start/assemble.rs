@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::context::{Endpoint, Endpoints, Far, WaitReport, Waiting, Watch};
+use shmem_core::context::{Endpoint, Endpoints, Far, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, PmemFile};
@@ -112,7 +112,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     });
     let patience = Patience::for_node(on_node.len(), parts.cores);
     let known = names.clone();
-    let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, reported.peers()));
+    let warn = move |activity: &_, waited| say(&report::long_wait(number, activity, waited, reported.peers()));
     let words = move |offset| known.word_at(offset);
     let shares = move || neighbours.share_cpu();
     let waiting = Waiting::new(patience, shares, settings.wait_warn, words, warn).watched(watch);
