@@ -23,19 +23,7 @@ pub fn fingerprint_of_words(words: impl IntoIterator<Item = u64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{fingerprint, fingerprint_of_words};
-
-    #[test]
-    fn words_that_differ_have_upper_halves_that_differ() {
-        let mut seen = std::collections::HashSet::new();
-        for a in 0..300 {
-            for b in [0, 1, 8, 1 << 20, 1 << 40, 1 << 63, u64::MAX] {
-                for words in [&[a, b][..], &[a, b, 0], &[b, a, 1 << 32]] {
-                    assert!(seen.insert(fingerprint_of_words(words.iter().copied()) >> 32), "{words:?}");
-                }
-            }
-        }
-    }
+    use super::fingerprint;
 
     #[test]
     fn hashes_are_the_published_ones() {

@@ -174,13 +174,11 @@ symmetric! {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Source<I> {
-    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
     }
 
-    /// Number of elements.
     #[doc(hidden)]
     fn items(&self, token: &(impl Initiator + ?Sized)) -> usize;
 
@@ -203,13 +201,11 @@ pub unsafe trait Source<I> {
     note = "a `values` that is a `&mut [..]` already is lent: `&mut *values`"
 )]
 pub unsafe trait Destination<I>: Sized {
-    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
     }
 
-    /// Number of elements.
     #[doc(hidden)]
     fn items(&self, token: &(impl Initiator + ?Sized)) -> usize;
 
@@ -320,7 +316,6 @@ symmetric_lists! {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Collected<I> {
-    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
