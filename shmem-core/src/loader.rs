@@ -133,7 +133,7 @@ impl Dispositions {
 
     fn restore(&self) {
         for (signal, before) in &self.actions {
-            // Skip unchanged dispositions: setting one that ignores its signal would drop a pending signal.
+            // Skips unchanged dispositions, because setting one that ignores its signal would drop a pending signal.
             let is_as_before = |now: libc::sigaction| {
                 now.sa_sigaction == before.sa_sigaction
                     && now.sa_flags == before.sa_flags

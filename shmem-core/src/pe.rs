@@ -93,7 +93,7 @@ impl Pe {
     ///
     /// # Safety
     ///
-    /// Mark all PEs of a job before any is given out, or none: a marked PE is not equal to the unmarked one.
+    /// Mark all PEs of a job before any is given out, or none, because a marked PE is not equal to the unmarked one.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn observed(self) -> Self {

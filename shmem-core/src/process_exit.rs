@@ -1,7 +1,7 @@
 //! The end of the process.
 //!
 //! Only the program calls `exit` or returns from `main`. The library calls [`end`], which flushes the standard output and runs no
-//! destructors: another thread may be in a transfer to memory that a destructor would free.
+//! destructors, because another thread may be in a transfer to memory that a destructor would free.
 //!
 //! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a
 //! function that must precede all destructors is registered as the newest (`run_first`). glibc keeps destructors in a list from which

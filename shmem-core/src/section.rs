@@ -1,8 +1,8 @@
 //! The records that `#[symmetric]` and `partitions!` leave in a binary. They are read in the running process, and from a file.
 //!
-//! Each kind has its own linker section. Linkers may pad between object files. So a record starts at a multiple of 8 with a magic word, and
-//! other bytes are skipped. A magic word with other last two characters marks a record of another version. That is an error, since a
-//! skipped record would leave an object without memory.
+//! Each kind has its own linker section. Linkers may pad between object files, so records start at multiples of 8 with a magic word,
+//! and other bytes are skipped. A magic word with other last two characters marks a record of another version, which is an error, because
+//! skipping the record would leave an object without memory.
 
 use core::mem::offset_of;
 

@@ -165,7 +165,7 @@ impl<C: Contents<Item: PlainData> + ?Sized> Movable for C {
 
     #[inline(always)]
     fn items_mut(&mut self) -> &mut [C::Item] {
-        // Not by `start_of`, whose pointer is from a shared reference: not for writing.
+        // Not by `start_of`, whose pointer is from a shared reference, and not for writing.
         let (len, start) = (self.len_of(), core::ptr::from_mut(self).cast());
         // SAFETY: `self` refers exclusively to `len` consecutive items (`Contents`), of which every bit pattern is
         // a value.

@@ -87,7 +87,7 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <=
 const _: () =
     assert!(offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<Window>());
 
-/// One team's words on one PE. Pairs alternate: a PE that is one barrier ahead must not change words that others still read.
+/// One team's words on one PE. Pairs alternate, because a PE that is one barrier ahead must not change words that others still read.
 #[repr(C, align(128))]
 pub struct TeamArea {
     /// Words that other members poll in a barrier by lines.
@@ -145,7 +145,7 @@ impl Window {
 /// A nonblocking collective, on one PE.
 #[repr(C, align(128))]
 pub struct RequestArea {
-    /// Arrivals in the dissemination rounds. Two sets, used in turn: another member may start the next collective first.
+    /// Arrivals in the dissemination rounds. Two sets, used in turn, because another member may start the next collective first.
     pub met: [[AtomicU64; ROUNDS]; 2],
     /// As in a [`Window`].
     pub arrived: [AtomicU64; MOST_SLOTS],

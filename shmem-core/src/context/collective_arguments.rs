@@ -2,7 +2,7 @@
 //! exchanges; how `bool` ([`Truth`]) and tuples ([`Both`]) are sent.
 //!
 //! The type of a [`Contribution`] decides the form of the result. The result is a parameter of the trait, not an associated
-//! type: then rustc finds the form also for a number without a type, and reports one message for a wrong argument.
+//! type, so that rustc finds the form also for a number without a type, and reports one message for a wrong argument.
 
 use core::mem::MaybeUninit;
 
@@ -29,7 +29,7 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
 /// # Safety
 ///
 /// `place` must return the extent of an object that is reserved at that offset on all PEs that have it, for as long as the
-/// reference lives: collectives read and write the copies of other PEs there.
+/// reference lives, because collectives read and write the copies of other PEs there.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a collective that changes it",
     label = "neither a value, nor `&mut`, nor a symmetric object",
@@ -215,7 +215,7 @@ pub unsafe trait Destination<I>: Sized {
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-// Not implemented for all `Matching` types: a program's own `Matching` could return another length at each call.
+// Not implemented for all `Matching` types, because a program's own `Matching` could return another length at each call.
 macro_rules! private_lists {
     ($([$($const:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]

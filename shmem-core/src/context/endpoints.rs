@@ -116,7 +116,7 @@ impl Endpoints {
     pub fn quiet_all(&self) {
         fence(Ordering::SeqCst);
         if let Some(transport) = &self.transport {
-            // Without the lock: a quiet may take long.
+            // Without the lock, because a quiet may take long.
             let channels: Vec<_> = self.channels.lock().used.keys().copied().collect();
             for channel in channels {
                 transport.quiet(Channel(channel));

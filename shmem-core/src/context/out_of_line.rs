@@ -12,7 +12,7 @@ use crate::pe::Pe;
 use crate::symmetric_data::PlainData;
 use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
-/// Writes one value, passed by value: a reference would keep it in memory also on the fast path.
+/// Writes one value. It is passed by value, because a reference would keep it in memory also on the fast path.
 ///
 /// # Safety
 ///

@@ -181,7 +181,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item, family: Family) {
         let (from, bytes) = (source.cast(), self.bytes());
         if !T::IS_SLICE && bytes <= 8 {
-            // Not a plain read: `source` may be symmetric memory.
+            // Not a plain read, because `source` may be symmetric memory.
             // SAFETY: the caller's promise, for one item.
             store(self, endpoint, || unsafe { shared::read(source) }, family);
         } else if let Some(to) = endpoint.address(self.pe(), self.offset()) {
@@ -240,7 +240,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
                 change();
             }
         } else {
-            // Passed in pieces: structs would be written to memory before the branch.
+            // Passed in pieces, because structs would be written to memory before the branch.
             let (pe, segment, offset, from) = (self.pe(), self.segment(), self.offset(), source.cast());
             let (bytes, location) = (self.bytes(), Location::caller());
             let (at_segment, at) = (signal.segment(), signal.offset());

@@ -55,7 +55,7 @@ pub trait Rma: Initiator {
     ) {
         let into = into.destination();
         check_len(place, into.len_of());
-        // Not by `start_of`, whose pointer is from a shared reference: no write may go through it.
+        // Not by `start_of`, whose pointer is from a shared reference, through which no write may go.
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is an exclusive reference to as many items as the place has.
         unsafe { place.get_into(self.endpoint(), to, Family::Get) };

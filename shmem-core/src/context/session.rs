@@ -1,7 +1,7 @@
 //! Sessions: hints about the operations to come.
 //!
 //! A [`Session`] is a token for the same operations as its parent token, until it is dropped. No transport here uses
-//! the hint: operations are sent as soon as they are started. Several sessions may be open on one token.
+//! the hint, because operations are sent as soon as they are started. Several sessions may be open on one token.
 
 use crate::endpoint::{Endpoint, Initiator, Stores};
 
@@ -41,7 +41,7 @@ impl SessionOptions {
 /// Hints about the use of a token.
 pub trait Sessions: Initiator {
     /// Begins a session: until it is dropped, the operations of this token are expected to be as `options` say. This is a
-    /// hint: results, order and completion are the same without it, and puts still need a `quiet`.
+    /// hint only. Results, order and completion are the same without it, and puts still need a `quiet`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_session_start`, `shmem_ctx_session_stop`.
     #[must_use = "a session that is not kept ends at once"]

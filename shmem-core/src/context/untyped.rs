@@ -5,7 +5,7 @@
 //!
 //! Programs in C may wait for data of a put, and for plain stores of other threads; programs in Rust wait for atomic words only.
 //! So [`wait`] announces itself, then makes all running threads of all processes that called [`expect_fences`] execute a
-//! fence (membarrier), and looks a last time: a put needs only a load and a branch to find a waiter ([`ring`]). Sleeps are short,
+//! fence (membarrier), and looks a last time. So a put needs only a load and a branch to find a waiter ([`ring`]). Sleeps are short,
 //! because plain stores ring no bell.
 
 use core::panic::Location;

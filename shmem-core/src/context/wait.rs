@@ -147,7 +147,7 @@ pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: i
 
 macro_rules! handles {
     ($($handle:ident)*) => {$(
-        // The word is bounded by a `where` clause, not by the types of arguments: then rustc shows the message of `Waitable`.
+        // The word is bounded by a `where` clause, not by the types of arguments, so that rustc shows the message of `Waitable`.
         impl<T: SymmetricData> $handle<T> {
             /// Waits for the calling PE's own word; see [`Here::wait_until`].
             #[track_caller]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::exclusion::Mutex;
 
-/// Longest sleep of a thread while the PE has works: the event that a work waits for may wake no thread, and another thread may
+/// Longest sleep of a thread while the PE has works, because the event that a work waits for may wake no thread, and another thread may
 /// have held the list when this thread tried.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
@@ -25,7 +25,7 @@ pub enum WorkStatus {
 ///
 /// # Safety
 ///
-/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Waits of barriers call it as well: a PE that left a barrier by
+/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Waits of barriers call it as well, and a PE that left a barrier by
 /// unwinding would still be counted there, enter the next one alone, and write memory that others read.
 pub unsafe trait Work: Send + Sync {
     /// Makes all progress that is possible now.

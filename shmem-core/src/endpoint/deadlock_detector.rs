@@ -16,7 +16,7 @@
 //!
 //! Source: N. Francez, M. Rodeh: Achieving Distributed Termination without Freezing, IEEE Transactions on Software Engineering
 //! 8 (1982), waves over a tree; F. Mattern: Algorithms for Distributed Termination Detection, Distributed Computing 2 (1987), whose
-//! message counters are not needed here: a sender knows when its operations have arrived.
+//! message counters are not needed here, because a sender knows when its operations have arrived.
 
 use std::time::Duration;
 

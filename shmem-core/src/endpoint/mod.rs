@@ -107,7 +107,7 @@ impl Endpoint {
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
-            // The bits are set, not added: a shut endpoint can be shut again.
+            // The bits are set, not added, because a shut endpoint can be shut again.
             mine: self.mine.map_addr(|mine| mine | POISON),
             slots: 0,
             far: None,

@@ -47,7 +47,7 @@ registers! {
     u8: reg_byte "mov {0}, byte ptr [{1}]" "mov byte ptr [{1}], {0}";
 }
 
-// As the surrounding code: mixing AVX and SSE is slow on some processors.
+// As the surrounding code, because mixing AVX and SSE is slow on some processors.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
 registers!(__m128i: xmm_reg "vmovdqu {0}, xmmword ptr [{1}]" "vmovdqu xmmword ptr [{1}], {0}";);
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]

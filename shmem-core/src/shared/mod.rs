@@ -61,7 +61,7 @@ pub(crate) fn is_number<T: 'static>() -> bool {
 ///
 /// # Safety
 ///
-/// `from` must be aligned and readable, and not from a shared reference: an atomic claims write permission. For the
+/// `from` must be aligned and readable, and not from a shared reference, because an atomic claims write permission. For the
 /// program's own memory, use `read`.
 #[inline(always)]
 pub unsafe fn load<T: Pod>(from: *const T) -> T {
@@ -92,7 +92,7 @@ pub unsafe fn load<T: Pod>(from: *const T) -> T {
 /// `from` must be aligned and readable.
 #[inline(always)]
 pub unsafe fn read<T: Pod>(from: *const T) -> T {
-    // In registers: through memory, a long read would wait for shorter writes.
+    // In registers, because through memory a long read would wait for shorter writes.
     macro_rules! word {
         ($word:ident) => {
             // SAFETY: readable for the size of a `T` (caller).

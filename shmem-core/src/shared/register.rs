@@ -83,7 +83,7 @@ unsafe fn load<P: Register, const N: usize>(from: *const u8) -> [P; N] {
 /// `N` registers must be writable from `to` on, and the CPU must have their instructions.
 #[inline(always)]
 unsafe fn store<P: Register, const N: usize>(registers: [P; N], to: *mut u8) {
-    // By indices: an owning iterator would be in memory.
+    // By indices, because an owning iterator would be in memory.
     #[expect(clippy::needless_range_loop, reason = "as said")]
     for i in 0..N {
         // SAFETY: register `i` of `N` (caller).

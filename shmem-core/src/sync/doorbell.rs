@@ -1,8 +1,8 @@
 //! The bell of one PE, rung after a change of a word for which the PE may wait (an event count).
 //!
 //! A waiter announces itself, checks its word again, and sleeps on the bell's epoch. A ringer changes the word, then checks for
-//! announced sleepers. Operations of the program check for [watchers](Doorbell::watch) alone: a PE that sleeps in a barrier waits for
-//! words of the runtime, and is not woken by puts.
+//! announced sleepers. Operations of the program check for [watchers](Doorbell::watch) alone, because a PE that sleeps in a
+//! barrier waits for words of the runtime, and is not woken by puts.
 //!
 //! Either the ringer sees the announcement, or the waiter sees the word, because each side has a full fence between its write and its
 //! check:
@@ -16,8 +16,8 @@
 //! A plain store without a fence may become visible after the check. So a word that a PE waits for must be changed in one of these two
 //! ways, or by a store that a later fence and another ring follow ([`Turn::settle`](super::Turn::settle)).
 //!
-//! After stores of data, a plain store is faster: its cache line is requested together with those of the data, and a spinning waiter
-//! sees it before the ringer's fence. A read-modify-write requests its line only when all earlier stores are visible.
+//! After stores of data, a plain store is faster, because its cache line is requested together with those of the data, and a
+//! spinning waiter sees it before the ringer's fence. A read-modify-write requests its line only when all earlier stores are visible.
 
 use std::time::Duration;
 

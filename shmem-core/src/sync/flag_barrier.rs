@@ -67,7 +67,7 @@ impl MeetingLines {
     }
 
     /// Fetches the line of barrier `count + 1` into the cache of the owner. The owner is in barrier `count`, so has passed barrier
-    /// `count - 1`: no PE still reads the line's old value.
+    /// `count - 1`, and no PE still reads the line's old value.
     #[inline(always)]
     pub fn take_next(&self, count: u64) {
         let next = if mutant("lines-taken-early") { count + LINES as u64 - 1 } else { count + 1 };

@@ -11,7 +11,7 @@
 //! 4. No older message is in flight to that buffer: A's own k has arrived, since B has finished k. So a network may deliver the
 //!    messages of different exchanges in any order, and the signal of a buffer shows k or the exchange two before.
 //!
-//! So the data of k does not change from the moment when its signal is seen until the next `begin`: references to it are sound for
+//! So the data of k does not change from the moment when its signal is seen until the next `begin`, and references to it are sound for
 //! that long.
 //!
 //! In shared memory signals are plain stores, so that a PE does not wait for its neighbours' cache lines. A waiter may miss such a

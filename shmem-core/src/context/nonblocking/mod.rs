@@ -1,6 +1,6 @@
 //! Non-blocking transfers.
 //!
-//! A transfer needs its buffer until the transfer is complete. No destructor can guarantee that: a value can be forgotten. Three
+//! A transfer needs its buffer until the transfer is complete. No destructor can guarantee that, because a value can be forgotten. Three
 //! forms keep the buffer alive in other ways:
 //!
 //! * A [`Scope`] borrows buffers beyond its own end, and ends in a quiet, also when it unwinds or the process exits
@@ -9,7 +9,7 @@
 //! * Symmetric memory lives as long as the token: [`put_from`](NonBlocking::put_from) and
 //!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.
 //!
-//! Nothing is allocated, and no list is kept: the endpoint tracks completion.
+//! Nothing is allocated, and no list is kept, because the endpoint tracks completion.
 
 mod owned;
 mod scope;
@@ -48,7 +48,7 @@ pub trait NonBlocking: Initiator {
     /// Runs `body`, which starts operations on the scope; all of them are complete when this returns, also
     /// when `body` panics. Their buffers are borrowed from the environment of the closure until then.
     ///
-    /// Other operations of the token are completed as well. If completion fails, the process is aborted: other PEs may still write
+    /// Other operations of the token are completed as well. If completion fails, the process is aborted, because other PEs may still write
     /// to memory that is about to be reused.
     ///
     /// Source: OpenSHMEM 1.6, the routines named `_nbi`, and `shmem_quiet`.

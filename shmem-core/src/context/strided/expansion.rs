@@ -30,7 +30,8 @@ pub use super::object::{Run, field, run};
 pub use super::region::{Region, indices};
 pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
-/// Checks a region of a static at compile time. `None` if an element has no such field: that error is reported at the field.
+/// Checks a region of a static at compile time. `None` if an element has no such field, because that error is reported at
+/// the field.
 ///
 /// # Panics
 ///

@@ -1,7 +1,7 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has the library's routines, whose strides are arguments. `strided!` expands to [`expansion`]: regions of [`Object`]s, planned
-//! at compile time where they are constant. Both call the functions of this module: `strided!` with a plan and two addresses, the
+//! [`Strided`] has the library's routines, whose strides are arguments. `strided!` expands to [`expansion`]: regions of [`Object`]s,
+//! planned at compile time where they are constant. Both call the functions of this module: `strided!` with a plan and two addresses, the
 //! routines with one loop of blocks, which needs no plan on this node.
 
 pub mod expansion;
@@ -97,7 +97,7 @@ macro_rules! directions {
 
         /// Moves blocks in one loop, as planned at run time. Addresses are aligned to `align`.
         ///
-        /// Always inlined: a call would pass the place and the loop through memory, and stall on store forwarding.
+        /// Always inlined, because a call would pass the place and the loop through memory, and stall on store forwarding.
         ///
         /// # Safety
         ///
@@ -124,7 +124,7 @@ macro_rules! directions {
             }
         }
 
-        /// The place is passed in pieces: as a struct it would be written to memory before the branch to this function.
+        /// The place is passed in pieces, because as a struct it would be written to memory before the branch to this function.
         ///
         /// # Safety
         ///

@@ -1,6 +1,6 @@
 //! Arrays and views of the crate `ndarray` as private sides of transfers.
 //!
-//! They must be contiguous in row-major order: kernels read gaps inside a region, and the gaps of a view may be
+//! They must be contiguous in row-major order, because kernels read gaps inside a region, and the gaps of a view may be
 //! borrowed elsewhere.
 
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};

@@ -396,7 +396,7 @@ pub trait SameElements<To> {}
 
 impl<E> SameElements<E> for E {}
 
-/// A field of an element `E`, named in `E::Names`: `E` itself could add fields by `Deref`.
+/// A field of an element `E`, named in `E::Names`, because `E` itself could add fields by `Deref`.
 #[inline(always)]
 pub fn field<E: Shaped, F: Shaped>(
     _: PhantomData<E>,

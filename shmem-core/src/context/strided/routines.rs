@@ -232,7 +232,7 @@ impl Blocks {
         let Self { block, count } = self;
         if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
             let unit = if size_of::<T>() == 1 { "bytes" } else { "elements" };
-            // In pieces: a struct would be written to memory before the test.
+            // In pieces, because a struct would be written to memory before the test.
             refuse(unit, block, count, name, len, stride);
         }
     }
