@@ -11,6 +11,9 @@ use super::deadlock_detector::{LOOK, Vigil, Watch};
 use crate::sync::Patience;
 use crate::system_area::{Activity, monotonic_now};
 
+/// What is told of a wait, and of its time so far.
+type Report = dyn Fn(&Activity, Duration) + Send + Sync;
+
 /// The way in which a PE waits.
 pub struct Waiting {
     patience: Patience,
@@ -19,7 +22,7 @@ pub struct Waiting {
     shared_cpu: AtomicBool,
     warn_after: Option<Duration>,
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
-    report: Box<dyn Fn(&Activity, Duration) + Send + Sync>,
+    report: Box<Report>,
     watch: Option<Box<dyn Watch>>,
     works: Works,
 }
