@@ -287,23 +287,4 @@ mod tests {
             assert_eq!(found, chosen, "{count} x {block} bytes, strides {to} <- {from}");
         }
     }
-
-    #[test]
-    fn a_constant_plan_is_chosen_anew_wherever_blocks_may_be_held_back() {
-        for count in (1..6000).step_by(7) {
-            for (to, from) in [(8256, 8256), (4096, 4096), (2064, 8256), (8, 8208), (1024, 1024), (512, 8192)]
-            {
-                let pattern = Pattern::blocks(8, count, to, from);
-                let by = |thresholds| choose(&pattern, &thresholds);
-                for maker in [Maker::Amd, Maker::Other] {
-                    let (constant, here) = (by(Thresholds::DEFAULT), by(Thresholds::of(maker)));
-                    let is_held_back = |kernel| matches!(kernel, Kernel::Throttled(_));
-                    assert!(
-                        constant == here || is_held_back(constant),
-                        "{count} {to} {from} {maker:?}: {here}"
-                    );
-                }
-            }
-        }
-    }
 }

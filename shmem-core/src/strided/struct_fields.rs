@@ -56,14 +56,13 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
     while i < chosen.len() {
         let step = chosen[i];
         let first = find(fields, step[0]);
-        require_inside(fields, step, shape.element_bytes());
+        part.bytes = run(fields, step, shape.element_bytes());
         part.offset += first.offset;
         if step.len() == 1 {
             shape = shape.containing(&first.contents.shape);
             part.bytes = shape.element_bytes();
             fields = first.contents.fields;
         } else {
-            part.bytes = run(fields, step);
             fields = &[];
         }
         i += 1;
@@ -71,42 +70,28 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
     (shape, part)
 }
 
-/// Panics unless fields end inside their struct of `bytes` bytes, because a table of fields may be wrong.
+/// Total bytes of adjacent fields of a struct of `bytes` bytes. Panics if they are not adjacent, or end behind the struct, because a
+/// table of fields may be wrong.
 #[track_caller]
-const fn require_inside(fields: &[Field], names: &[&str], bytes: usize) {
+const fn run(fields: &[Field], names: &[&str], bytes: usize) -> usize {
+    let first = find(fields, names[0]);
+    let mut end = first.offset;
     let mut i = 0;
     while i < names.len() {
-        let field = find(fields, names[i]);
-        let is_inside = match field.offset.checked_add(field.bytes()) {
-            Some(end) => end <= bytes,
-            None => false,
-        };
-        if !is_inside {
+        let next = find(fields, names[i]);
+        if next.offset != end {
+            refuse!(
+                "`" (names[i]) "` does not follow `" (names[i - 1]) "`, which ends at byte " [end]
+                ": it starts at byte " [next.offset] "; name adjacent fields, in the order of the struct"
+            );
+        }
+        end = end.saturating_add(next.bytes());
+        if end > bytes {
             refuse!("field `" (names[i]) "` would end behind its struct, which has " [bytes] " bytes");
         }
         i += 1;
     }
-}
-
-/// Total bytes of adjacent fields. Panics if they are not adjacent.
-#[track_caller]
-const fn run(fields: &[Field], names: &[&str]) -> usize {
-    let mut last = find(fields, names[0]);
-    let mut bytes = last.bytes();
-    let mut i = 1;
-    while i < names.len() {
-        let next = find(fields, names[i]);
-        if next.offset != last.offset + last.bytes() {
-            refuse!(
-                "`" (names[i]) "` does not follow `" (names[i - 1]) "`, which ends at byte " [last.offset + last.bytes()]
-                ": it starts at byte " [next.offset] "; name adjacent fields, in the order of the struct"
-            );
-        }
-        bytes += next.bytes();
-        last = next;
-        i += 1;
-    }
-    bytes
+    end - first.offset
 }
 
 #[track_caller]

@@ -1,14 +1,13 @@
 //! Copies small blocks at one small stride on both sides by whole vectors, stored under a mask.
 //!
-//! A window of one vector moves over the row, aligned at the destination. The source is read whole, gaps included; the store is
-//! masked, since gaps may belong to another PE. The masks of windows repeat after a period. At both ends of a row the load is masked,
-//! too, because lanes that are masked off touch no memory.
+//! A window of one vector moves over the row, aligned at the destination. Loads and stores are masked, since gaps may belong to another
+//! PE, and windows at the ends reach beyond the row; lanes that are masked off touch no memory. The masks of windows repeat after a period.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
 
 use super::plain_rows::{self, Plain};
-use super::vector::{load512, store512_of};
+use super::vector::store512_of;
 use super::{Isa, Level};
 
 /// Bytes of a window.
@@ -88,7 +87,7 @@ impl Masks {
 ///
 /// # Safety
 ///
-/// The blocks that the masks give must be readable and writable, and the gaps between them readable; the machine must have AVX-512.
+/// The blocks that the masks give must be readable and writable; the machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     // A row that begins inside a lane cannot be aligned.
@@ -100,18 +99,18 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     let first = masks[0] & (u16::MAX << (lead / LANE));
     if end <= WINDOW {
         // SAFETY: the lanes of all blocks (caller).
-        return unsafe { ends(first & inside(end), to, from) };
+        return unsafe { window(first & inside(end), to, from) };
     }
     // SAFETY: the lanes of blocks in the first window (caller).
-    unsafe { ends(first, to, from) };
+    unsafe { window(first, to, from) };
     let mut at = WINDOW;
     let mut k = 1;
     if period == 1 {
         let mask = masks[0];
         while at + 4 * WINDOW < end {
             for _ in 0..4 {
-                // SAFETY: a window inside the row (caller).
-                unsafe { middle(mask, to.wrapping_add(at), from.wrapping_add(at)) };
+                // SAFETY: the lanes of blocks in this window (caller).
+                unsafe { window(mask, to.wrapping_add(at), from.wrapping_add(at)) };
                 at += WINDOW;
             }
         }
@@ -119,15 +118,15 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     }
     while at + WINDOW < end {
         k = if k == period { 0 } else { k };
-        // SAFETY: a window inside the row (caller).
-        unsafe { middle(masks[k], to.wrapping_add(at), from.wrapping_add(at)) };
+        // SAFETY: the lanes of blocks in this window (caller).
+        unsafe { window(masks[k], to.wrapping_add(at), from.wrapping_add(at)) };
         at += WINDOW;
         k += 1;
     }
     k = if k == period { 0 } else { k };
     let last = masks[k] & inside(end - at);
     // SAFETY: the lanes of blocks in the last window (caller).
-    unsafe { ends(last, to.wrapping_add(at), from.wrapping_add(at)) };
+    unsafe { window(last, to.wrapping_add(at), from.wrapping_add(at)) };
 }
 
 /// The lanes of the first `bytes` bytes of a window: at least one lane.
@@ -135,32 +134,18 @@ fn inside(bytes: usize) -> u16 {
     u16::MAX >> (LANES - bytes / LANE)
 }
 
-/// Copies a window that is inside the row.
-///
-/// # Safety
-///
-/// The window must be readable, its lanes in `mask` writable.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-unsafe fn middle(mask: u16, to: *mut u8, from: *const u8) {
-    // SAFETY: readable (caller).
-    let window = unsafe { load512(from) };
-    // SAFETY: the lanes are writable (caller), no other is touched.
-    unsafe { store512_of(mask, window, to) };
-}
-
-/// Copies a window at an end of the row, which may reach beyond it.
+/// Copies the lanes of a window.
 ///
 /// # Safety
 ///
 /// The lanes in `mask` must be readable and writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-unsafe fn ends(mask: u16, to: *mut u8, from: *const u8) {
+unsafe fn window(mask: u16, to: *mut u8, from: *const u8) {
     // SAFETY: the lanes are readable (caller), no other is touched.
-    let window = unsafe { load512_of(mask, from) };
+    let lanes = unsafe { load512_of(mask, from) };
     // SAFETY: the lanes are writable (caller), no other is touched.
-    unsafe { store512_of(mask, window, to) };
+    unsafe { store512_of(mask, lanes, to) };
 }
 
 /// Reads the lanes of 4 bytes that are set in `mask`; the others are zero.

@@ -42,23 +42,24 @@ fn noise(seed: u64) -> &'static [u8] {
     })
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    With(Isa),
-    Row,
-}
-
-impl Way {
-    /// # Safety
-    ///
-    /// As [`run_with`].
-    unsafe fn run(self, kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-        match self {
-            // SAFETY: the caller's promise; unavailable sets are left out of `each`.
-            Self::With(isa) => unsafe { run_with(isa, kernel, block, levels, to, from) },
-            // SAFETY: the caller's promise.
-            Self::Row => unsafe { run_row(kernel, block, levels[1], to, from) },
-        }
+/// Runs a kernel with the instructions of `isa`, or, without `isa`, as a row, which the transfer must be.
+///
+/// # Safety
+///
+/// As [`run_with`].
+unsafe fn run(
+    isa: Option<Isa>,
+    kernel: Kernel,
+    block: usize,
+    levels: [Level; 2],
+    to: *mut u8,
+    from: *const u8,
+) {
+    match isa {
+        // SAFETY: the caller's promise; unavailable sets are left out of `each`.
+        Some(isa) => unsafe { run_with(isa, kernel, block, levels, to, from) },
+        // SAFETY: the caller's promise.
+        None => unsafe { run_row(kernel, block, levels[1], to, from) },
     }
 }
 
@@ -112,13 +113,13 @@ impl Transfer {
         for (to, at) in self.blocks() {
             expected[a + to..][..self.block].copy_from_slice(&from.bytes()[b + at..][..self.block]);
         }
-        each(self.levels, |way, kernel| {
+        each(self.levels, |isa, kernel| {
             to.fill(2);
             let (to_first, from_first) = (to.first().wrapping_add(a), from.first().wrapping_add(b));
             // SAFETY: both hulls lie inside their memories; that blocks do not overlap is up to the
             // strategies below.
-            unsafe { way.run(kernel, self.block, self.levels, to_first, from_first) };
-            compare(way, kernel, to.bytes(), &expected)
+            unsafe { run(isa, kernel, self.block, self.levels, to_first, from_first) };
+            compare(isa, kernel, to.bytes(), &expected)
         })
     }
 
@@ -132,34 +133,34 @@ impl Transfer {
         for (at, _) in self.blocks() {
             expected.copy_within(first + at..first + at + self.block, first + at + apart);
         }
-        each(self.levels, |way, kernel| {
+        each(self.levels, |isa, kernel| {
             memory.fill(0);
             let from = memory.first().wrapping_add(first);
             // SAFETY: both hulls lie inside the memory; that blocks do not overlap is up to the strategies below.
-            unsafe { way.run(kernel, self.block, self.levels, from.wrapping_add(apart), from) };
-            compare(way, kernel, memory.bytes(), &expected)
+            unsafe { run(isa, kernel, self.block, self.levels, from.wrapping_add(apart), from) };
+            compare(isa, kernel, memory.bytes(), &expected)
         })
     }
 }
 
 fn each(
     levels: [Level; 2],
-    mut run: impl FnMut(Way, Kernel) -> Result<(), TestCaseError>,
+    mut run: impl FnMut(Option<Isa>, Kernel) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
-    let available = Isa::ALL.into_iter().filter(|isa| isa.is_available()).map(Way::With);
-    let row = (levels[0] == Level::ONCE).then_some(Way::Row);
-    for way in available.chain(row) {
+    let available = Isa::ALL.into_iter().filter(|isa| isa.is_available()).map(Some);
+    let row = (levels[0] == Level::ONCE).then_some(None);
+    for isa in available.chain(row) {
         for &kernel in KERNELS {
-            run(way, kernel)?;
+            run(isa, kernel)?;
         }
     }
     Ok(())
 }
 
-fn compare(way: Way, kernel: Kernel, found: &[u8], expected: &[u8]) -> Result<(), TestCaseError> {
+fn compare(isa: Option<Isa>, kernel: Kernel, found: &[u8], expected: &[u8]) -> Result<(), TestCaseError> {
     if found != expected {
         let first = found.iter().zip(expected).position(|(a, b)| a != b);
-        prop_assert!(false, "{:?} with {:?} differs at byte {:?}", kernel, way, first);
+        prop_assert!(false, "{:?} with {:?} differs at byte {:?}", kernel, isa, first);
     }
     Ok(())
 }
