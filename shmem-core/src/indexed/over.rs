@@ -1,6 +1,5 @@
 //! An object over several PEs as one array.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::ops::RangeFull;
 use std::borrow::Cow;
@@ -80,12 +79,11 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[inline]
     #[track_caller]
     pub fn locate(&self, index: usize) -> On<'_, T> {
-        check_index(index, self.len(), self.offset);
-        let (rank, element) = self.map.locate(index);
+        let (pe, element) = self.owner(index);
         let offset = self.offset + element * size_of::<T>();
         // SAFETY: the object has `share` elements at `offset` on every PE, aligned and reserved for as long as this borrows
         // it, of which this is one: the map was made for that share, and the index is below its length.
-        unsafe { On::new(self.pes[rank], self.segment, offset, 1) }
+        unsafe { On::new(pe, self.segment, offset, 1) }
     }
 
     /// The PE that has an element, and the number of the element there.
@@ -143,18 +141,6 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[inline(always)]
     pub fn at<'i, X: ListIndex>(&self, indices: &'i [X]) -> Listed<'i, &Self, X> {
         Listed::new(self, indices)
-    }
-}
-
-impl<T: SymmetricData, D: Distribution> fmt::Debug for Over<'_, T, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pes, segment, offset, map, .. } = self;
-        write!(
-            f,
-            "{} elements of {} PEs at segment {segment} offset {offset:#x}, by {map:?}",
-            self.len(),
-            pes.len()
-        )
     }
 }
 

@@ -26,14 +26,7 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
     /// If the range is not in the object.
     #[track_caller]
     pub fn runs(&self, range: Range<usize>) -> impl Iterator<Item = On<'_, [T]>> {
-        let (len, Range { start, end }) = (self.len(), range);
-        assert!(
-            start <= end && end <= len,
-            "range {start}..{end} does not fit: {} has {} (0..{len})",
-            object_at(self.offset),
-            counted(len, "element")
-        );
-        let mut next = start;
+        let Range { start: mut next, end } = self.inside(range);
         core::iter::from_fn(move || {
             let (first, left) = (next, end.checked_sub(next).filter(|left| *left > 0)?);
             let count = self.map().run(first).min(left);
@@ -41,6 +34,19 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
             let (rank, element) = self.map().locate(first);
             Some(self.part(rank).index(element..element + count))
         })
+    }
+
+    /// The range. Panics if it is not in the object.
+    #[track_caller]
+    fn inside(&self, range: Range<usize>) -> Range<usize> {
+        let (len, Range { start, end }) = (self.len(), &range);
+        assert!(
+            start <= end && *end <= len,
+            "range {start}..{end} does not fit: {} has {} (0..{len})",
+            object_at(self.offset),
+            counted(len, "element")
+        );
+        range
     }
 }
 
@@ -64,7 +70,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     /// If the range is too long.
     #[track_caller]
     pub fn read(&self, token: &(impl Initiator + ?Sized), first: usize, into: &mut [T]) {
-        let range = self.range(first, into.len());
+        let range = self.inside(first..first.saturating_add(into.len()));
         if self.is_listed() {
             return range.clone().step_by(LISTED).zip(into.chunks_mut(LISTED)).for_each(|(first, into)| {
                 let list: Vec<usize> = (first..first + into.len()).collect();
@@ -89,7 +95,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     /// If the range is too long.
     #[track_caller]
     pub fn write(&self, token: &(impl Stores + ?Sized), first: usize, values: &[T]) {
-        let range = self.range(first, values.len());
+        let range = self.inside(first..first.saturating_add(values.len()));
         if self.is_listed() {
             return range.clone().step_by(LISTED).zip(values.chunks(LISTED)).for_each(|(first, values)| {
                 let list: Vec<usize> = (first..first + values.len()).collect();
@@ -108,17 +114,5 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     fn is_listed(&self) -> bool {
         !self.is_empty()
             && self.map().run(0).saturating_mul(size_of::<T>()) < TOGETHER.min(self.len() * size_of::<T>())
-    }
-
-    /// A range of elements. Panics if it is not in the object.
-    #[track_caller]
-    fn range(&self, first: usize, count: usize) -> Range<usize> {
-        let len = self.len();
-        assert!(
-            first <= len && count <= len - first,
-            "{count} elements from {first} on: {} has {len} (0..{len})",
-            object_at(self.offset)
-        );
-        first..first + count
     }
 }

@@ -94,34 +94,24 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     }
     let round = round(deed, size);
     let begin = |number: usize| number * round;
-    // Completes all transfers when dropped, after everything else.
-    let mut answers = Answers { far: None };
+    // The network of transfers that go on after their round. They are completed at the end, by return or by unwinding.
+    let pending = Cell::new(None::<&Far>);
+    let _completes = Completes(|| {
+        if let Some(far) = pending.get() {
+            far.transport.quiet(far.channel);
+        }
+    });
     with_kept(&BUFFERS, |buffers| {
         (0..indices.len().div_ceil(round)).try_for_each(|number| {
             let list = &indices[begin(number)..indices.len().min(begin(number) + round)];
             let deed = deed.part(begin(number), list.len(), size);
             let told = |wrong: Wrong| Wrong { position: begin(number) + wrong.position, ..wrong };
             let is_only = list.len() == indices.len();
-            // SAFETY: the caller's promise, for a part of the list; `answers` completes later transfers.
-            unsafe {
-                carry_out_round(endpoint, place, list, deed, until, groups, is_only, &mut answers, buffers)
-            }
-            .map_err(told)
+            // SAFETY: the caller's promise, for a part of the list; `_completes` completes transfers of `pending`.
+            unsafe { carry_out_round(endpoint, place, list, deed, until, groups, is_only, &pending, buffers) }
+                .map_err(told)
         })
     })
-}
-
-/// When dropped, by return or by unwinding, completes the non-blocking transfers of a list.
-struct Answers<'e> {
-    far: Option<&'e Far>,
-}
-
-impl Drop for Answers<'_> {
-    fn drop(&mut self) {
-        if let Some(far) = self.far {
-            drop(Completes(|| far.transport.quiet(far.channel)));
-        }
-    }
 }
 
 /// Returns the rank that has element `k` of a list, and the number of the element there. Fails if its index is beyond the end.
@@ -148,7 +138,7 @@ fn group<'g, P: Spread>(
 ///
 /// # Safety
 ///
-/// As [`carry_out`], but data may still arrive after the return, until `answers` is dropped.
+/// As [`carry_out`], but data may still arrive after the return, until a quiet of `pending`.
 #[expect(clippy::too_many_arguments, reason = "those of the whole list, and those of the round")]
 unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,
@@ -158,7 +148,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     until: Until,
     groups: usize,
     is_only: bool,
-    answers: &mut Answers<'e>,
+    pending: &Cell<Option<&'e Far>>,
     buffers: &mut Buffers,
 ) -> Result<(), Wrong> {
     let Buffers { counts, indices, positions, values, expected } = buffers;
@@ -210,7 +200,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     };
     let until = match (deed.into().is_some(), until) {
         (true, Until::Return) if far > 1 || !is_only => {
-            answers.far = endpoint.far_if_any();
+            pending.set(endpoint.far_if_any());
             Until::Quiet
         }
         (true, until) => until,
@@ -233,7 +223,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
         // SAFETY: every index was checked, and is an element of this PE and part; positions are below the length of the
-        // round, for which the deed has memory (caller), or values that were sorted above; `answers` or the caller completes
+        // round, for which the deed has memory (caller), or values that were sorted above; `pending` or the caller completes
         // later transfers.
         unsafe { group.carry_out(endpoint, deed, until) };
     }

@@ -82,7 +82,7 @@ fn ranges_beyond_the_end_are_refused(world: &mut World) {
     let object = world.alloc(shmem::zeroed::<u64>(4)).unwrap();
     let over = object.over(world.team(), Block);
     refused! {
-        over.read(world, 10, &mut [0; 3]) => "has 12 (0..12)";
+        over.read(world, 10, &mut [0; 3]) => "range 10..13 does not fit: object #";
         over.runs(10..13).count() => "range 10..13 does not fit: object #";
     }
     // PEs that are threads share the name of the object, which a drop removes.
