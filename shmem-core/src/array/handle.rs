@@ -128,16 +128,16 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
     unsafe fn open<'x>(&self, mine: *mut u8) -> ArrayMut<'x, T, D, S> {
         // SAFETY: `'x` ends before the handle's borrow does (caller).
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
-        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
-        // caller promises that nothing else touches them for `'x`.
+        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); nothing else touches them
+        // for `'x` (caller).
         unsafe { ArrayMut::new(Field::new(mine, geometry)) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
         // SAFETY: `'x` ends before the handle's borrow does (caller).
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
-        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
-        // caller promises that nothing writes them for `'x`.
+        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); nothing writes them for `'x`
+        // (caller).
         unsafe { ArrayRef::new(Field::new(mine, geometry)) }
     }
 }

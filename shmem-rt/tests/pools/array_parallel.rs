@@ -1,4 +1,4 @@
-//! Parallel loops over arrays: their results, and the threads that run them.
+//! Parallel loops over arrays and rows: their results, and the threads that run them.
 
 use std::collections::BTreeSet;
 
@@ -134,4 +134,29 @@ fn the_pools_have_a_share_of_the_cpus(world: &mut World) {
         assert!(pool.broadcast(|_| stays_on_its_node()).into_iter().all(|stays| stays));
     }
     assert!(pools.of_node(u32::MAX).is_none());
+}
+
+#[symmetric]
+static FIELD: padded![u64; 64; 512];
+
+#[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
+fn rows_are_iterated_in_parallel(world: &mut World) {
+    let pool = world.thread_pool().unwrap();
+    assert_eq!(pool.current_num_threads(), 3);
+    let sum: u64 = world.local(&FIELD, |field| {
+        pool.install(|| {
+            field.par_iter_mut().enumerate().for_each(|(number, row)| row.fill(number as u64));
+            field.par_iter().map(|row| row.iter().sum::<u64>()).sum()
+        })
+    });
+    assert_eq!(sum, 512 * 32 * 63);
+}
+
+#[shmem::test(pes = 2)]
+fn the_pes_of_a_node_share_its_cpus(world: &mut World) {
+    let (cpus, pool) = (world.cpus_per_pe(), world.thread_pool().unwrap());
+    assert!(cpus >= 1);
+    assert_eq!(pool.current_num_threads(), cpus);
+    let name = pool.install(|| std::thread::current().name().map(str::to_owned)).unwrap();
+    assert_eq!(name.split(',').next(), Some(&*format!("PE {}", world.my_pe())));
 }
