@@ -144,9 +144,8 @@ differences! { OF_DATA: |world, first|
     world.max(1_u32), world.sum(1_u32) => ["max(1 x u32)` at", "sum(1 x u32)` at"];
     world.sum(TABLE.here(world)), world.sum(OTHER.here(world)) => ["sum(TABLE)` at", "sum(OTHER)` at"];
     {
-        let team = all(world);
-        let list = team.alloc(world, zeroed::<u32>(16)).unwrap();
-        team.broadcast(world, list.here(world).index(if first { 1..3 } else { 3..5 }), world.pes()[1]);
+        let list = world.team().alloc(world, zeroed::<u32>(16)).unwrap();
+        world.broadcast(list.here(world).index(if first { 1..3 } else { 3..5 }), world.pes()[1]);
     } => ["broadcast([1..3] of 16 x u32, allocated by ", "broadcast([3..5] of 16 x u32, "];
     {
         let list = world.alloc(zeroed::<u16>(16)).unwrap();
@@ -278,7 +277,8 @@ differences! { OF_MEMORY: |world, first|
         let id = of_two(first, || world.create_partition(NewPartition::new(4096)).unwrap().id());
         world.drop_partition(id)
     } => ["", "drop_partition("];
-    all(world).alloc(world, zeroed::<u8>(10 + usize::from(first))).map(drop) => ["alloc(11 bytes", "alloc(10 bytes"];
+    all(world).alloc(world, zeroed::<u8>(10 + usize::from(first))).map(drop)
+        => ["alloc(team #2 with ", "alloc(team #2 with "];
     {
         let team = all(world);
         let object = of_two(first, || team.alloc(world, [0_u8; 8]).unwrap());
