@@ -108,12 +108,4 @@ mod tests {
         assert_eq!(codec::decode(&codec::encode(&here)), Ok(here));
         assert_eq!(codec::decode::<Cpus>(&codec::encode(&("a", "0-x"))), Err(Malformed));
     }
-
-    #[test]
-    fn cpus_that_no_machine_has_are_refused() {
-        let many = ["0-1048576", "0-8191,0-8191", "5-3", "8191-0", "1,2"].map(String::from);
-        for said in many.into_iter().chain([["0-8191"; 9999].join(",")]) {
-            assert_eq!(codec::decode::<Cpus>(&codec::encode(&("a", &said))), Err(Malformed));
-        }
-    }
 }
