@@ -47,7 +47,7 @@ static void cycle(int number)
     npes = shmem_n_pes();
     char *most = (char *)shmem_malloc((size_t)300 << 20);
     TRUE_THAT("shmem_malloc", most != NULL);
-    void *aligned = shmem_align((size_t)4 << 20, 100);
+    void *aligned = shmem_align((size_t)2 << 20, 100);
     TRUE_THAT("shmem_align", aligned != NULL);
     shmem_ctx_t context, of_team;
     EQUAL("shmem_ctx_create", "status", 0, shmem_ctx_create(options[number % 3], &context));
