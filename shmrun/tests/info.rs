@@ -71,13 +71,26 @@ fn the_layout_of_statics_that_do_not_fit_is_shown_and_fails() {
 
 #[test]
 fn what_cannot_be_is_one_message() {
+    let plan = |words: &'static str| format!("plan --collective {words}");
     let size = [("SHMEM_SYMMETRIC_SIZE", "4X")];
     for (arguments, environment, expected) in [
-        ("layout /nowhere", &[][..], "/nowhere: No such file"),
-        ("layout /", &[], "/: is a directory"),
-        ("layout /etc/passwd", &[], "/etc/passwd: not a 64-bit little-endian ELF program"),
-        ("layout /bin/sh", &[], "/bin/sh: has no section `shmem_sym`: it was not built with shmem-rt"),
-        ("partitions", &size, "SHMEM_SYMMETRIC_SIZE=4X: "),
+        ("layout /nowhere".to_owned(), &[][..], "/nowhere: No such file"),
+        ("layout /".into(), &[], "/: is a directory"),
+        ("layout /etc/passwd".into(), &[], "/etc/passwd: not a 64-bit little-endian ELF program"),
+        ("layout /bin/sh".into(), &[], "/bin/sh: has no section `shmem_sym`: it was not built with shmem-rt"),
+        ("partitions".into(), &size, "SHMEM_SYMMETRIC_SIZE=4X: "),
+        (plan("sum --pes 0"), &[], "--pes 0: plans are made for 1 to 262144 PEs\n"),
+        (
+            plan("sum --pes 10 --per-node 4"),
+            &[],
+            "--pes 10 --per-node 4: nodes have equally many PEs in a plan; give a number of PEs that is a \
+             multiple of those on a node\n",
+        ),
+        (
+            plan("fcollect --pes 1024 --bytes 5G"),
+            &[],
+            "--bytes 5G: among 1024 PEs, one has more than 16G then, up to which plans are made; give fewer\n",
+        ),
     ] {
         let arguments: Vec<&str> = arguments.split(' ').collect();
         let output = info(&arguments, environment).output().unwrap();
@@ -86,7 +99,17 @@ fn what_cannot_be_is_one_message() {
         let is_expected = message.starts_with(&format!("shmem-info: {expected}"));
         assert!(is_expected && message.lines().count() == 1, "{message}");
     }
-    assert_eq!(info(&["layout"], &[]).output().unwrap().status.code(), Some(2), "no program is named");
+    for usage in [
+        "layout",
+        "plan",
+        "plan --collective sum",
+        "plan --pes 4",
+        "plan --collective sums --pes 4",
+        "plan --collective sum --pes 4 --bytes 8X",
+    ] {
+        let usage: Vec<&str> = usage.split(' ').collect();
+        assert_eq!(info(&usage, &[]).output().unwrap().status.code(), Some(2), "{usage:?}");
+    }
 }
 
 #[test]
@@ -127,3 +150,48 @@ fn a_reader_that_stops_is_no_fault() {
     let output = info(&["env"], &[]).stdout(writer).output().unwrap();
     assert_eq!((output.status.code(), texts(&output).1), (Some(0), String::new()));
 }
+
+#[test]
+fn the_plan_of_a_collective() {
+    // How lines begin, but for the head, and what is in them: rounds, messages and bytes, or the time.
+    for (arguments, asked, expected) in [
+        // What docs/scale.md says of this job.
+        ("sum --bytes 1M --pes 64 --per-node 2", NONE, &["meetings", "taken windows 11 7232"][..]),
+        (
+            "sum --bytes 1M --pes 64 --per-node 2",
+            "reduce:meetings",
+            &[
+                "a sum of floating point, 1M of each PE: 64 PEs, 2 on each of 32 nodes",
+                "taken meetings",
+                "windows",
+            ],
+        ),
+        ("barrier --pes 100000 --per-node 100", NONE, &["taken meetings 10 10000 80000"]),
+        // Half of there and back, and 12 bytes of each node at 80 or 175 ps.
+        ("broadcast --pes 2 --provider verbs;ofi_rxm", NONE, &["taken meetings|1.1 us"]),
+        ("broadcast --pes 2 --provider tcp;ofi_rxm", NONE, &["taken meetings|6.0 us"]),
+        (
+            "fcollect --bytes 1M --pes 4 --per-node 4 --symmetric",
+            NONE,
+            &[
+                "an fcollect, 1M of each PE, in symmetric objects: 4 PEs on one node",
+                "meetings - - - -",
+                "rings - - - -",
+                "taken direct - - - -",
+            ],
+        ),
+    ] {
+        let words: Vec<&str> = ["plan", "--collective"].into_iter().chain(arguments.split(' ')).collect();
+        let (text, error) = texts(&info(&words, &[("SHMEM_COLLECTIVE_ALGORITHM", asked)]).output().unwrap());
+        let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines: Vec<String> = lines.collect();
+        for expected in expected {
+            let (start, part) = expected.split_once('|').unwrap_or((expected, ""));
+            let is_there = lines.iter().any(|line| line.starts_with(start) && line.contains(part));
+            assert!(is_there, "{arguments}: `{expected}` in {text}{error}");
+        }
+    }
+}
+
+/// Asks nothing of the families of these plans.
+const NONE: &str = "alltoall:meetings";

@@ -112,7 +112,8 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     });
     let patience = Patience::for_node(on_node.len(), parts.cores);
     let known = names.clone();
-    let warn = move |activity: &_, waited| say(&report::long_wait(number, activity, waited, reported.peers()));
+    let warn =
+        move |activity: &_, waited| say(&report::long_wait(number, activity, waited, reported.peers()));
     let words = move |offset| known.word_at(offset);
     let shares = move || neighbours.share_cpu();
     let waiting = Waiting::new(patience, shares, settings.wait_warn, words, warn).watched(watch);

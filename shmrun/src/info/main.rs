@@ -6,6 +6,7 @@
 mod binary;
 mod layout;
 mod partitions;
+mod plan;
 mod topology;
 mod transports;
 mod trial;
@@ -22,10 +23,11 @@ use shmem_core::partition::Environment;
 use shmem_core::root::Root;
 
 use binary::Binary;
+use plan::CollectivePlan;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
-/// Without a command it shows all but `layout`.
+/// Without a command it shows all but `layout` and `plan`.
 #[derive(Parser)]
 #[command(name = "shmem-info", version)]
 struct Arguments {
@@ -56,6 +58,8 @@ enum Command {
     /// Becomes a PE of a trial, for `transports`.
     #[command(hide = true)]
     TryTransport,
+    /// Shows the algorithms of a collective in a job of any size, with their costs.
+    Plan(CollectivePlan),
 }
 
 /// Why a section cannot be shown.
@@ -99,6 +103,7 @@ impl Answer {
                 self.text += &text;
                 self.warnings.extend(warnings);
             }
+            Some(Command::Plan(plan)) => self.text += &plan.show(&env::Settings::from_process()?)?,
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process()?;
                 // SAFETY: the environment names the library, and is set by the user who runs this program.
