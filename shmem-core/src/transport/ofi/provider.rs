@@ -125,8 +125,6 @@ pub(super) struct Demands {
     /// Upper limit on the bytes of an injected operation.
     pub(super) inject: usize,
     pub(super) max_message: usize,
-    /// Upper limit on the bytes of a write that arrives before later writes, atomics and messages of its endpoint.
-    pub(super) max_ordered: usize,
     /// Upper limit on operations of an endpoint in flight.
     pub(super) queue: usize,
     /// Upper limit on receives of an endpoint in flight.
@@ -145,8 +143,6 @@ impl Demands {
     fn of(entry: InfoEntry<'_>, offer: &Offer) -> Self {
         let (domain, transmit, known) = (entry.domain(), entry.transmit(), Known::about(&offer.provider));
         let asks = |mode: u32| domain.mr_mode.cast_unsigned() & mode != 0;
-        let ordered = u64::from(FI_ORDER_WAW | FI_ORDER_SAW);
-        let is_ordered = transmit.msg_order & entry.receive().msg_order & ordered == ordered;
         Self {
             local: asks(FI_MR_LOCAL),
             virtual_addresses: asks(FI_MR_VIRT_ADDR),
@@ -154,7 +150,6 @@ impl Demands {
             endpoint_bound: asks(FI_MR_ENDPOINT),
             inject: transmit.inject_size,
             max_message: entry.endpoint().max_msg_size,
-            max_ordered: if is_ordered { entry.endpoint().max_order_waw_size } else { 0 },
             queue: transmit.size,
             receives: entry.receive().size.max(1),
             endpoints: domain.ep_cnt,

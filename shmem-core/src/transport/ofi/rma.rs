@@ -3,9 +3,9 @@
 //! A PE that sees the **signal of a put** must see the data, also on networks that order neither operations nor their bytes. There
 //! are two ways. If the source may stay in use and is one piece, the caller waits for no round trip between data and signal:
 //!
-//! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
-//! * **Data, then signal**: the signal is sent right after the data if the provider keeps the order (`FI_ORDER_WAW`, `FI_ORDER_SAW`).
-//!   If not, the signal is sent [when all data is delivered](super::put_signal), a round trip later.
+//! * **One message**, if it has room, in a slot if need be: the target's [engine](super::engine) copies the data to its place, then
+//!   changes the signal.
+//! * **Delivered, then signalled**: the signal is sent [when its data is delivered](super::put_signal), a round trip later.
 //!
 //! **Blocks and elements** are sent in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
@@ -155,11 +155,6 @@ impl Fabric {
         if is_event { Purpose::Event(channel) } else { Purpose::Counted }
     }
 
-    /// Whether a put of `bytes` bytes arrives before a signal that is sent later. Messages of the engine use unit 0.
-    fn is_ordered(&self, channel: Channel, bytes: usize) -> bool {
-        bytes <= self.domain.demands.max_ordered && self.stream(channel).unit() == 0
-    }
-
     fn row(&self) -> &Row {
         strided::forced().unwrap_or(&self.domain.demands.known.row)
     }
@@ -239,22 +234,20 @@ unsafe impl Transport for Ofi {
         until: Until,
     ) {
         let (fabric, change) = (&*self.fabric, SignalUpdate { channel, signal, op });
-        if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
-            let (wire, patient) = (fabric.wire(), fabric.stream(channel).is_patient());
+        let wire = fabric.wire();
+        if fabric.row().prefers_one_message(bytes) && fabric.engine.fits(&wire, to.pe.number(), bytes) {
+            let patient = fabric.stream(channel).is_patient();
             let initiator = fabric.engine.on(&wire, channel);
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
-        let is_ordered = fabric.is_ordered(channel, bytes);
-        if bytes > 0 {
-            let transfer = if is_ordered { Transfer::Put } else { Transfer::PutBefore(change) };
-            // SAFETY: the caller's promise.
-            unsafe { fabric.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
-        }
-        if bytes == 0 || is_ordered {
+        if bytes == 0 {
             // SAFETY: the caller's promise; a signal has 64 bits.
             unsafe { fabric.update(channel, signal, Width::W8, op.into(), true) };
+            return;
         }
+        // SAFETY: the caller's promise.
+        unsafe { fabric.transfer(channel, Transfer::PutBefore(change), to, source.cast_mut(), bytes, until) };
     }
 
     unsafe fn put_strided(

@@ -135,9 +135,9 @@ impl Row {
         Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
     }
 
-    /// Whether one message with bytes and signal is faster than a write, then, when that is delivered, the signal.
+    /// Whether one message with bytes and signal is faster than a write, the answer that it is delivered, and then the signal.
     pub fn prefers_one_message(&self, bytes: usize) -> bool {
-        let apart = self.latency.saturating_add(self.operation);
+        let apart = self.latency.saturating_mul(2).saturating_add(self.operation);
         let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));
         self.engine.saturating_add(copies) <= apart
     }

@@ -56,9 +56,11 @@ impl Engine {
         self.limits.carries(bytes, borrows)
     }
 
-    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes.
-    pub(crate) fn fits(&self, bytes: usize) -> bool {
-        bytes <= self.limits.carries(0, false)
+    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes to PE `pe`. Long data needs a slot, as in
+    /// [`has_borrowed`](Self::has_borrowed).
+    pub(crate) fn fits(&self, wire: &dyn Wire, pe: usize, bytes: usize) -> bool {
+        let has_room = |borrows| bytes <= self.limits.carries(bytes, borrows);
+        has_room(false) || self.limits.grants > 0 && has_room(true) && self.has_borrowed(wire, pe)
     }
 
     /// Passes a message with data that `fill` writes to the wire, or, if `borrows`, writes it to a free slot of the grant.
@@ -105,7 +107,7 @@ impl Initiator<'_> {
     }
 
     /// Writes bytes, then changes a signal of the same PE, in one message. The acknowledgement to a patient sender may be late: its
-    /// channel is quieted only at its end. Panics if the bytes do not [fit](Engine::fits) one message.
+    /// channel is quieted only at its end. The bytes [fit](Engine::fits) one message.
     ///
     /// # Safety
     ///
@@ -118,11 +120,11 @@ impl Initiator<'_> {
         (signal, op): (Remote, SignalOp),
         is_patient: bool,
     ) {
-        assert!(self.engine.fits(bytes), "{bytes} bytes and a signal fit no message");
+        let borrows = self.engine.limits.lends(bytes);
         let (pattern, signal) = (Pattern::contiguous(bytes), Some((signal.into(), op)));
         let message = Message::Put { at: to.into(), pattern, signal, is_patient };
         // SAFETY: one block (caller).
-        unsafe { self.send_put(to.pe.number(), &message, source, &pattern, false) };
+        unsafe { self.send_put(to.pe.number(), &message, source, &pattern, borrows) };
     }
 
     /// Reads blocks, complete on return or when the channel is quiet, as `until` says.

@@ -81,7 +81,7 @@ fn op() -> impl Strategy<Value = AtomicOp> {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         (0..AREAS, pattern()).prop_map(|(area, pattern)| Act::Put { area, pattern }),
-        (0..AREAS, 0_usize..300).prop_map(|(area, bytes)| Act::PutSignal { area, bytes }),
+        (0..AREAS, 0..AREA).prop_map(|(area, bytes)| Act::PutSignal { area, bytes }),
         (0..AREAS, pattern(), any::<bool>()).prop_map(|(area, pattern, nbi)| Act::Get { area, pattern, nbi }),
         op().prop_map(Act::Update),
         (op(), prop_oneof![Just(Width::W4), Just(Width::W8)], any::<bool>())
@@ -190,7 +190,12 @@ impl Cluster {
                     memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
                 });
             }
-            Act::PutSignal { area, bytes } => self.put_signal(me, pe, area, bytes),
+            // Every message has room for 300 bytes.
+            Act::PutSignal { area, bytes } => {
+                let network = &self.network;
+                let fits = network.engines[me].fits(&network.end(me), pe, bytes);
+                self.put_signal(me, pe, area, if fits { bytes } else { bytes % 300 });
+            }
             Act::Get { area, pattern, nbi } => {
                 self.claim(me, pe, area);
                 let (at, (hull, _)) = (self::area(me, area), pattern.hulls());
