@@ -1,7 +1,7 @@
 #!/bin/bash
 # Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun, MPICH's mpiexec and a
 # Slurm of their own, and under shmrun, which asks each of them, over libfabric between hosts and shared memory on each.
-# Examples run unchanged, and what they compute is compared with one host, bit for bit; then tests of the library run
+# Examples run unchanged, and what they compute is compared bit for bit; then tests of the library run
 # with mpirun and with Slurm, both at once, because starting is waiting.
 #
 # Needs Debian packages, which it installs where it may, and namespaces (root). Where these cannot be had, the step
@@ -18,6 +18,8 @@ pes=8
 modules=("$@")
 [ $# -gt 0 ] || modules=(basic:: collectives::histories collectives::sums collectives::items)
 bin=$(realpath -m "${CARGO_TARGET_DIR:-target}")/debug
+# heat2d with `--tolerance 6`, as in examples/tests/programs: of all bits of its result.
+heat='checksum cb1f82b05cc72ae8'
 
 if ! is_inside; then
     # --workspace, as in unit.sh: nothing is built twice.
@@ -36,7 +38,7 @@ if ! is_inside; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     export SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes
-    "$bin/heat2d" --steps 50 --output "$work/picture.png"
+    "$bin/heat2d" --tolerance 6 --output "$work/picture.png" | grep -x "$heat"
     "$bin/hello"
     exit 0
 fi
@@ -79,16 +81,13 @@ dies() { # LAUNCHER NAME FILE: a job in which PE 5 dies
     ends "$1" "$2" die-5 "$3"
     [ "$(grep -c '^pid ' "$3")" -eq "$pes" ] || fail "$3" "not all PEs of $2 have joined"
 }
-heat() { # PICTURE LAUNCHER...
-    "${@:2}" "$bin/heat2d" --steps 50 --output "$1"
-}
 examples() { # LAUNCHER NAME
     local said=$work/$2.said
     run "$1" "$bin/hello" >"$said"
     [ "$(grep -c 'says hello' "$said")" -eq $pes ] || fail "$said" "hello under $2"
-    heat "$work/$2.png" run "$1" >"$said"
+    run "$1" "$bin/heat2d" --tolerance 6 --output "$work/$2.png" >"$said"
     grep "on $pes PEs" "$said" || fail "$said" "heat2d under $2 ran on another number of PEs"
-    cmp "$work/one-host.png" "$work/$2.png" || fail "$said" "heat2d under $2 differs from one host"
+    grep -qx "$heat" "$said" || fail "$said" "heat2d under $2 comes to something else"
 }
 
 # Programs that touch single elements of all PEs, with what each takes, and what it says at the end.
@@ -189,7 +188,6 @@ under_shmrun() {
     [ "$status" -eq 124 ] || fail "$said" "a job of shmrun whose time is over ends with code $status"
 }
 
-heat "$work/one-host.png" env SHMEM_NPES=$pes | grep "on $pes PEs"
 results "$work/one-host.said" env SHMEM_NPES=$pes
 running=()
 for way in mpirun srun hydra; do
