@@ -79,9 +79,12 @@ awk '/^\[/ { inside = $0 == "[[test]]" } inside && /^name = / { split($0, part, 
 tests=$(files '*.rs' | xargs awk 'FNR == 1 { path = FILENAME; sub(/\.rs$/, "", path); sub(/\/mod$/, "", path); gsub(/\//, "::", path) }
     match($0, /(fn|mod) [a-z_0-9]+/) { name = substr($0, RSTART, RLENGTH); sub(/.* /, "", name); print path "::" name "::" }
     # In tables of macros.
-    match($0, /^ +[a-z_0-9]+: [0-9]+,/) { name = $1; sub(/:/, "", name); print path "::" name "::" }')
+    match($0, /^ +[a-z_0-9]+: ([0-9]+,|[A-Z][a-z]+, &)/) { name = $1; sub(/:/, "", name); print path "::" name "::" }')
 {
     grep -hoE '\b[a-z_]+::[a-z_0-9:]*' ci/{fabric,shim,sanitize,hosts,faults,mutants,loopback,check,miri,arm,equipped}.sh
+    # Filters without `::`, behind `--`.
+    sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' ci/{fabric,shim,arm,equipped,miri}.sh |
+        grep -oP '(cargo .*test .* -- |^ *tests .* -- |^ *under \S+ )\K.*' | tr -s ' ' '\n' | grep -xE '[a-z_0-9]+'
     grep -ohE -- '--skip[ =][a-z_0-9:]+' ci/*.sh ci/numa/*.sh | sed 's/^--skip.//'
 } | sed -E 's/(^|_)on_[0-9]+$//' | sort -u | while read -r filter; do
     grep -qF -- "$filter" <<<"$tests" || printf '%s\n' "$filter"
