@@ -81,7 +81,7 @@ tests=$(files '*.rs' | xargs awk 'FNR == 1 { path = FILENAME; sub(/\.rs$/, "", p
     # In tables of macros.
     match($0, /^ +[a-z_0-9]+: ([0-9]+,|[A-Z][a-z]+, &)/) { name = $1; sub(/:/, "", name); print path "::" name "::" }')
 {
-    grep -hoE '\b[a-z_]+::[a-z_0-9:]*' ci/{fabric,shim,sanitize,hosts,faults,mutants,loopback,check,miri,arm,equipped}.sh
+    grep -hoE '\b[a-z_]+::[a-z_0-9:]*' ci/{fabric,shim,sanitize,hosts,network-faults,mutants,loopback,check,miri,arm,equipped}.sh
     # Filters without `::`, behind `--`.
     sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' ci/{fabric,shim,arm,equipped,miri}.sh |
         grep -oP '(cargo .*test .* -- |^ *tests .* -- |^ *under \S+ )\K.*' | tr -s ' ' '\n' | grep -xE '[a-z_0-9]+'

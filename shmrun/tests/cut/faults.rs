@@ -1,7 +1,7 @@
 //! Jobs on several hosts, with faults of a peer, a connection, a network or a limit. The job goes on without loss of complete data, or
 //! ends on all hosts with one message in bounded time. No process is left.
 //!
-//! `ci/faults.sh` makes pairs of hosts (`FAULTS_HOSTS`). Each pair has a network for Open MPI, by which `shmrun` starts PEs, and a second
+//! `ci/network-faults.sh` makes pairs of hosts (`FAULTS_HOSTS`). Each pair has a network for Open MPI, by which `shmrun` starts PEs, and a second
 //! one that can be slowed down and cut. Each test has a pair to itself, so there are as many tests at a time as pairs.
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -147,7 +147,7 @@ impl Drop for Hosts {
 impl Hosts {
     fn find() -> Option<Self> {
         let Some((_, free)) = &*PAIRS else {
-            println!("skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/faults.sh)");
+            println!("skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/network-faults.sh)");
             return None;
         };
         let directory = free.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap();

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Faults, planted into jobs on pairs of pretend hosts (ci/hosts-up.sh), which a second network connects that can be
-# slowed down and cut (ci/netdelay.py): shmrun/tests/cut/faults.rs, on all pairs at once, because most of the time is
-# spent waiting.
+# Faults of networks and processes, in jobs on pairs of pretend hosts (ci/hosts-up.sh). A second network connects each pair, and
+# can be slowed down and cut (ci/netdelay.py). Runs shmrun/tests/cut/faults.rs on all pairs at once, because most of the time is
+# spent waiting. (Faults in the library's code are planted by ci/mutants.sh.)
 #
-#   ci/faults.sh [NAME]     only the tests whose names contain it
+# usage: ci/network-faults.sh [NAME]     only the tests whose names contain NAME
 #
-# Where there is no libfabric or no nft, or namespaces may not be made, it says so.
+# Where there is no libfabric or no nft, or namespaces cannot be made, it says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/pretend.sh
