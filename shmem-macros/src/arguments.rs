@@ -1,6 +1,7 @@
-//! Lists of arguments: `partition = "fast", pgsize = "2M"`; and attributes that may be macros.
+//! Lists of macro arguments, such as `partition = "fast", pgsize = "2M"`; and the search for attributes that may be
+//! macros.
 //!
-//! Every macro of this crate takes such a list. Unknown and repeated names are refused here; the others are read by
+//! Every macro of this crate takes such a list. Parsing refuses unknown and repeated names. Callers read values by
 //! name.
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -52,7 +53,7 @@ impl ToTokens for Value {
 }
 
 impl Value {
-    /// The text of a string, of another literal or of one plain name.
+    /// Returns the text of a string, the tokens of another literal, or a plain name.
     fn name(&self) -> Option<String> {
         match self {
             Self::Lit(Lit::Str(text)) => Some(text.value()),
@@ -62,7 +63,8 @@ impl Value {
         }
     }
 
-    /// Reads a name and looks it up with `find`. An unknown name is the error `unknown`.
+    /// Reads a name and looks it up with `find`. Where that finds nothing, the error is what `unknown` makes of the
+    /// name.
     pub(crate) fn one_of<T>(
         &self,
         find: impl Fn(&str) -> Option<T>,
@@ -76,8 +78,8 @@ impl Value {
         })
     }
 
-    /// Reads a size, as `"64M"`, `64M`, `"1.5G"`, `4096`, by the grammar of the environment: bytes, and the text. `64M`
-    /// without quotes is a Rust token: an integer literal with the suffix `M`.
+    /// Reads a size, such as `"64M"`, `64M`, `"1.5G"` or `4096`, by the grammar of the environment. Returns the bytes
+    /// and the text. (Without quotes, `64M` is a Rust token: an integer literal with the suffix `M`.)
     pub(crate) fn size(&self) -> Result<(u64, String), String> {
         let text = match self {
             Self::Lit(Lit::Str(text)) => text.value(),
@@ -107,7 +109,7 @@ pub(crate) struct Arguments {
 pub(crate) struct Argument {
     key: Ident,
     value: Option<Value>,
-    /// The `unsafe` of `unsafe(crate = path)`.
+    /// The span of `unsafe` in `unsafe(crate = path)`.
     promise: Option<Span>,
 }
 
@@ -187,7 +189,7 @@ impl Arguments {
         self.list.iter().find(|argument| argument.key == key)
     }
 
-    /// The span of an argument without a value.
+    /// Returns the span of an argument without a value, if it is given.
     pub(crate) fn flag(&self, key: &str) -> Option<Span> {
         self.find(key).map(|argument| argument.key.span())
     }
@@ -207,12 +209,12 @@ impl Arguments {
         read(value).map_err(|refusal| errors.push(value, refusal)).ok()
     }
 
-    /// The span of the promise that a path leads to this library.
+    /// Returns the span of the `unsafe` by which the program promises that its path leads to this library.
     pub(crate) fn promise(&self) -> Option<Span> {
         self.find("crate")?.promise
     }
 
-    /// The path of this library: `::shmem`, or what `crate = ..` says.
+    /// Returns the path of this library: `::shmem`, or the value of `crate = ..`.
     pub(crate) fn root(&self, errors: &mut Errors) -> TokenStream {
         let path = |value: &Value| match value {
             Value::Path(path) => Ok(path.to_token_stream()),
@@ -225,7 +227,8 @@ impl Arguments {
     }
 }
 
-// Attributes that change no item: the language's, whose names a program cannot redefine. Names of tools and `derive` it can.
+// Built-in attributes that change no item. A program cannot redefine these names, unlike `derive` and the names of
+// tools.
 const INERT: &str =
     "allow automatically_derived cfg deny deprecated doc expect forbid must_use non_exhaustive repr warn";
 
@@ -245,6 +248,6 @@ fn macros_of(attribute: &Meta) -> Vec<Path> {
         }
         _ => None,
     };
-    // First is `cfg_attr`'s condition.
+    // The first argument of `cfg_attr` is its condition.
     given.map_or_else(|| vec![path.clone()], |given| given.iter().skip(1).flat_map(macros_of).collect())
 }

@@ -32,8 +32,9 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// The errors, for an expansion that implements unsafe traits in spite of them. `compile_error!` is that of the library, since a
-    /// program may call something else `core`. A library may be an imitation that drops it, so a constant that fails is added.
+    /// Emits the errors in an expansion that implements unsafe traits in spite of them. `compile_error!` is named
+    /// through the library, because a program may give the name `core` to something else. An imitation of the library
+    /// may drop the error, so a constant that cannot be evaluated is added.
     pub(crate) fn into_sealed(self, Sealed { begin, root, .. }: &Sealed) -> TokenStream {
         if self.0.is_empty() {
             return TokenStream::new();
@@ -42,7 +43,7 @@ impl Errors {
             let tokens = error.to_compile_error().into_iter();
             let span = tokens.clone().next().map_or_else(Span::call_site, |token| token.span());
             let path = respanned(quote!(#root::__private::core), span);
-            // After `::core`.
+            // Skips `::core`, which `path` replaces.
             let call: TokenStream = tokens.skip(3).collect();
             quote!(#path #call)
         });

@@ -1,8 +1,8 @@
-//! Tokens: invisible groups made visible; names; options.
+//! Functions on tokens: make invisible groups visible, list names, write options.
 //!
-//! `macro_rules!` passes `$e:expr` on as a group with invisible delimiters. The compiler loses these in what a macro
-//! emits (rust-lang/rust#67062), so that `$e * 2` becomes another number. So each macro first puts such groups into
-//! parentheses where they would fall apart.
+//! `macro_rules!` passes `$e:expr` on as a group with invisible delimiters. The compiler loses these delimiters in the
+//! output of a macro (rust-lang/rust#67062), so that `$e * 2` becomes another number. So each macro first puts such a
+//! group into parentheses where it would fall apart.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -46,7 +46,7 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
     if let Ok(expression) = syn::parse2(tokens.clone()) {
         return match expression {
             Expr::Binary(_) | Expr::Cast(_) => true,
-            // Alone in brackets it is an axis of a region, which has no parentheses.
+            // A range alone in brackets is an axis of a region, which takes no parentheses.
             Expr::Range(_) => {
                 is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
             }

@@ -1,9 +1,9 @@
 //! The path of this library in expansions.
 //!
 //! A program that redefines the path can remove the checks of an expansion: it may call itself `shmem` (`extern crate
-//! self as shmem`), or `core`. An `extern crate` inside a block names the crate that the compiler was given. A path of
-//! the program's own may lead anywhere. So it needs the word `unsafe`, as in `unsafe(crate = path)`:
-//! `forbid(unsafe_code)` refuses it, and a reader finds it.
+//! self as shmem`), or `core`. An `extern crate` inside a block names the crate that the compiler was given. A path
+//! that the program gives may lead anywhere. So it needs the word `unsafe`, as in `unsafe(crate = path)`, which
+//! `forbid(unsafe_code)` refuses and a reader finds.
 
 use std::collections::BTreeSet;
 
@@ -23,15 +23,15 @@ pub(crate) fn root() -> TokenStream {
 
 /// The path of this library in expansions that rest on `unsafe`.
 pub(crate) struct Sealed {
-    /// The block's `extern crate` item.
+    /// The `extern crate` item at the start of the block.
     pub(crate) begin: TokenStream,
-    /// The program's `unsafe` promise, for one of these blocks.
+    /// A constant with an empty `unsafe` block at the program's `unsafe`, if the program gives the path.
     pub(crate) promise: TokenStream,
     /// The path, after `begin`.
     pub(crate) root: TokenStream,
 }
 
-/// This library at `root`; `None` with an error if it is not there.
+/// Finds this library at `root`. Returns `None`, with an error, if another library may be there.
 pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Errors) -> Option<Sealed> {
     let default = self::root();
     if let Some(span) = promise {
@@ -46,7 +46,7 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
         // The expansion goes on with the library itself.
         errors.push(root, messages::unsafe_crate(messages::readable(root)));
     }
-    // Under its own name, which rustc prints from then on.
+    // Under the dependency's own name, because rustc prints the name of the `extern crate`.
     let name = default.into_iter().last();
     Some(Sealed { begin: quote!(extern crate #name;), promise: TokenStream::new(), root: quote!(#name) })
 }
@@ -103,7 +103,7 @@ mod tests {
             ("--extern shmem", None, false),
             ("--extern pgas=a/libshmem-0.rmeta --extern b=a/libb-0.rlib", Some("pgas"), false),
             ("--extern=priv:pgas=a/libshmem-0.rlib", Some("pgas"), false),
-            // Under both names, one of them is the usual one.
+            // With two names, the usual one counts.
             ("--extern pgas=a/libshmem-0.rlib --extern shmem=a/libshmem-0.rlib", None, false),
             ("--extern pgas=a/libshmem_core-0.rlib --extern c", None, false),
             ("--extern facade=a/libfacade-0.rlib", None, false),

@@ -1,4 +1,5 @@
-//! `partitions!`: as written, `/// docs  pub fast { id = 2, size = "256M" }`; checked within one invocation; and expanded.
+//! `partitions!`: parses partitions such as `pub fast { id = 2, size = "256M" }`, checks those of one invocation
+//! against each other, and expands them.
 //!
 //! Each partition expands to an empty type, its declaration, and the same declaration in the section `shmem_par`, which
 //! `shmem-info` and init read.
@@ -154,7 +155,7 @@ fn declared(
     let text = name.unraw().to_string();
     let id = partition.id.unwrap_or(0);
     let traits = traits(&partition.traits, root);
-    // Spanned at the name: `line!` gives the line of this partition then, not that of the macro.
+    // With the span of the name, `line!` is the line of this partition, and not of the macro call.
     let line = quote_spanned!(name.span()=> ::core::line!());
     quote! {
         #(#attributes)*

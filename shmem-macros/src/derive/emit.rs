@@ -3,13 +3,13 @@
 //!
 //! An attribute below the derive can change the struct afterwards, a macro in place of a type can expand to another
 //! type each time, and a type can name items around it. So neither the tokens of the struct nor items that the
-//! expansion declares prove anything. All proofs are in one function, `Derived::seen`, and use items of the library. It
-//! destructures a value of the struct, and compiles if the struct has exactly these fields with exactly these types.
-//! All other implementations rest on that function.
+//! expansion declares prove anything. All proofs are in one function, `Derived::seen`, and use items of the library.
+//! The function destructures a value of the struct, and compiles only if the struct has exactly these fields with
+//! exactly these types. All other implementations rest on this function.
 //!
-//! The library may be an imitation with other checks. So each check goes through `Derived`, by the path by which it is
-//! implemented, and traits without items are implemented by a macro of the library (`plain_data!`), whose names are
-//! hygienic. Other names only shape messages.
+//! The path may lead to an imitation of the library with other checks. So each check goes through `Derived`, named by
+//! the path that its implementation uses, and traits without items are implemented by a macro of the library
+//! (`plain_data!`), whose names are hygienic. All other names only shape messages.
 //!
 //! * Fields are plain data: the type of each implements `FieldOf`.
 //! * A struct has no padding: a constant compares sizes.
@@ -55,7 +55,7 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     } else {
         let names = names(structure);
         quote! {
-            // The contents of a field: the inherent constant of its type or, without one, that of the trait.
+            // `CONTENTS` of a field: an inherent constant for some types, and this trait's constant for all others.
             #[allow(unused_imports)]
             use #root::__private::Undivided as _;
             #names
@@ -75,7 +75,7 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     }
 }
 
-/// The trait that has the types of the fields.
+/// Declares and implements the trait `__Types`, whose associated types are the types of the fields.
 fn types(structure: &Structure) -> TokenStream {
     let name = &structure.name;
     let numbers: Vec<Ident> = (0..structure.fields.len()).map(number).collect();
@@ -98,7 +98,7 @@ fn number(at: usize) -> Ident {
     format_ident!("__Field{at}")
 }
 
-/// The type of a field, whose errors are shown at the field.
+/// Names the type of a field. Errors about the name are shown at the field.
 fn field_type(structure: &Structure, at: usize) -> TokenStream {
     let (first, last) = messages::ends(&structure.fields[at].ty);
     let name = respanned(structure.name.clone().into_token_stream(), first);
@@ -122,12 +122,12 @@ fn layout(structure: &Structure) -> TokenStream {
     )
 }
 
-/// The trait of all checks.
+/// Returns the name of the trait through which all checks go.
 fn derived_name(structure: &Structure) -> &'static str {
     if structure.has_words { "DerivedWords" } else { "Derived" }
 }
 
-/// The checks of field types.
+/// Emits a check of each field's type.
 fn held(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let held = structure.fields.iter().enumerate().filter(|(_, field)| field.refusal.is_none());
@@ -147,7 +147,7 @@ fn held(structure: &Structure) -> TokenStream {
     quote!(#(#held)*)
 }
 
-/// The implementation that proves all.
+/// Emits the implementation of `Derived` or `DerivedWords`, which contains all proofs.
 fn derived(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let derived = format_ident!("{}", derived_name(structure));
@@ -176,13 +176,13 @@ fn derived(structure: &Structure) -> TokenStream {
     }
 }
 
-/// The proof that the struct is the one that the derive saw.
+/// Emits the proof that the struct is the one that the derive saw.
 fn seen(structure: &Structure) -> TokenStream {
     let Structure { sealed: Sealed { root, .. }, name, fields, .. } = structure;
     let derived = format_ident!("{}", derived_name(structure));
     let derived = quote!(<Self as #root::__private::#derived>);
     let members = fields.iter().map(|field| &field.member);
-    // A variable and its uses need spans of one macro: fields may come from another one than the struct.
+    // A variable and its uses need spans of the same macro, and a field may come from another macro than its struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
     let compared = bindings.iter().enumerate().map(|(at, value)| {
         let (ty, (first, _)) = (field_type(structure, at), messages::ends(&fields[at].ty));
@@ -201,13 +201,13 @@ fn seen(structure: &Structure) -> TokenStream {
     }
 }
 
-/// The name of the struct with the names of the fields.
+/// Returns the name of the struct that [`names`] emits.
 fn mirror(structure: &Structure) -> Ident {
     format_ident!("__NamesOf{}", structure.name.unraw())
 }
 
-/// A struct with the same fields and visibilities, in which `strided!` looks names up: the struct itself may add fields
-/// by `Deref`. This one has a `Deref` without fields, so that no one can add another.
+/// Emits a struct with the same fields and visibilities, in which `strided!` looks names up. The program's own struct
+/// could gain fields by a `Deref`. The emitted struct already has a `Deref`, to `()`, so that a program cannot add one.
 fn names(structure: &Structure) -> TokenStream {
     let (root, mirror) = (&structure.sealed.root, mirror(structure));
     let is_named = structure.fields.first().is_some_and(|field| matches!(field.member, Member::Named(_)));

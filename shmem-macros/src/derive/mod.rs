@@ -42,7 +42,7 @@ fn is_laid_out(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// `#[shmem(words, unsafe(crate = my::shmem))]`.
+/// Parses the arguments of the struct's attribute, such as `#[shmem(words, unsafe(crate = my::shmem))]`.
 fn said(attributes: &[Attribute], errors: &mut Errors) -> Arguments {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("shmem"));
     let list = attribute.and_then(|attribute| attribute.meta.require_list().ok());
@@ -54,15 +54,15 @@ struct Structure {
     name: Ident,
     generics: Generics,
     fields: Vec<Field>,
-    /// Whether it holds words, and is not moved as a whole.
+    /// Whether the struct may hold words, so that no operation moves it as a whole.
     has_words: bool,
     /// Whether there is no error so far.
     is_good: bool,
-    /// Whether it has parameters, or is no struct: then no proof can be emitted.
+    /// Whether no proof can be emitted, because the item has parameters or is no struct.
     is_hopeless: bool,
 }
 
-/// Checks the struct; `None` without this library.
+/// Checks the struct. Returns `None` if this library cannot be named.
 fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     let DeriveInput { attrs: attributes, ident: name, generics, data, .. } = input;
     let said = said(&attributes, errors);
@@ -108,7 +108,8 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     Some(Structure { sealed, name, generics, fields, has_words: words.is_some(), is_good, is_hopeless })
 }
 
-/// The error of a field whose syntax shows an address, or a primitive type with invalid bit patterns.
+/// Returns the error of a field whose type is, by its syntax, an address, a slice, or a primitive type with invalid bit
+/// patterns.
 fn refusal(name: &Ident, field: &Type) -> Option<String> {
     let text = || field.to_token_stream().to_string().replace("& ", "&");
     match field {

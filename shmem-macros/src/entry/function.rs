@@ -1,4 +1,4 @@
-//! A function behind one of the attributes, and the `#[symmetric] let`s in it.
+//! Functions under an attribute: parses and checks them, and rewrites their `#[symmetric] let`s.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use crate::symmetric;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 
-/// Parses the function. For another item, the error is the item, with a message.
+/// Parses the function. Returns any other item as the error, with a message.
 pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(function)) => return Ok(function),
@@ -98,7 +98,7 @@ pub(super) fn rewrite_lets(function: &mut ItemFn, errors: &mut Errors) {
     Lets { world, errors }.visit_block_mut(&mut function.block);
 }
 
-/// An expression for a reference to the world, if the parameter is one.
+/// Returns an expression for a reference to the world, if the parameter is a world.
 fn world(parameter: &FnArg) -> Option<TokenStream> {
     let FnArg::Typed(parameter) = parameter else { return None };
     let Pat::Ident(name) = &*parameter.pat else { return None };
@@ -126,7 +126,7 @@ impl VisitMut for Lets<'_> {
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 
-/// The function without its attributes, as `__body`, for the function that replaces it.
+/// Returns the function as `__body`, without attributes, for use inside the function that replaces it.
 pub(super) fn body(function: &ItemFn) -> TokenStream {
     let mut function = function.clone();
     function.attrs.clear();

@@ -1,7 +1,9 @@
-//! The world inside a phase: `world.local(&A, |a| world.local(&B, ..))`, `world.local(&A, |a| world.put(..))`.
+//! Refuses uses of the world inside its own phases, as in `world.local(&A, |a| world.local(&B, ..))` and
+//! `world.local(&A, |a| world.put(..))`.
 //!
-//! rustc refuses this by two borrow errors, which do not name phases. In a function under an attribute, the use
-//! becomes one error with the remedy: rustc does not check borrows of an expression that contains an error.
+//! rustc refuses such a use by two borrow errors, neither of which names phases. In a function under an attribute, one
+//! error with the remedy replaces the use. rustc adds no error of its own, because it does not check borrows of an
+//! expression that contains an error.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
@@ -15,12 +17,12 @@ const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
 /// Refuses uses of the function's `&mut World` inside its phases.
 pub(super) fn refuse_nested(function: &mut ItemFn) {
     let mut worlds: Vec<_> = function.sig.inputs.iter().filter_map(world).collect();
-    // A local name may shadow the world.
+    // A name that a pattern binds again may no longer be the world.
     Others(&mut worlds).visit_block_mut(&mut function.block);
     Search { worlds, outer: None }.visit_block_mut(&mut function.block);
 }
 
-/// Removes shadowed names.
+/// Removes the names that patterns in the function bind again.
 struct Others<'a>(&'a mut Vec<Ident>);
 
 impl VisitMut for Others<'_> {
@@ -91,7 +93,8 @@ fn error(at: &Ident, message: String) -> Expr {
     Expr::Verbatim(quote::quote!({ #error }))
 }
 
-/// The first wanted name in tokens that is no field, as in `config.world` and `world: 3`.
+/// Finds the first wanted name in tokens. Names of fields do not count, such as `world` in `config.world` and in
+/// `world: 3`.
 fn find(tokens: TokenStream, is_wanted: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     let is = |token: Option<&TokenTree>, mark| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
     let (mut before, mut tokens) = (None, tokens.into_iter().peekable());

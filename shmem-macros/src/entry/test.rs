@@ -27,7 +27,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         return Ok(quote!(#errors #[allow(dead_code)] #function));
     }
     let each = matches!(pes, Pes::Each(_));
-    // With several tests, the function is emitted beside them, with its other attributes.
+    // The function of several tests is emitted beside them, and keeps its other attributes.
     let of_tests = |attribute: &Attribute| !each || attribute.path().is_ident("cfg") || ignores(attribute);
     let attributes: Vec<_> = function.attrs.iter().filter(|attribute| of_tests(attribute)).cloned().collect();
     let (visibility, name) = (function.vis.clone(), function.sig.ident.clone());
@@ -83,7 +83,8 @@ enum Pes {
     Each(BTreeSet<usize>),
 }
 
-/// Removes `#[should_panic]`, and returns its text as an argument. A malformed one stays, for rustc to refuse.
+/// Removes `#[should_panic]`, and returns the text that it expects, as an argument. A malformed attribute stays, for
+/// rustc to refuse.
 fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
     let found = attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)));
     option(found.map(|(at, expected)| {

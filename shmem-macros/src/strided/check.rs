@@ -11,7 +11,7 @@ use super::parse::{self, Axis, Marked, Object, Side, Written};
 use crate::arguments;
 use crate::messages::{self, Errors};
 
-/// Most fields that one side can name together.
+/// Upper limit on the fields that one side names together.
 const MAX_FIELDS: usize = 8;
 
 pub(super) struct Transfer {
@@ -125,7 +125,8 @@ fn is_negative(value: &Expr) -> bool {
     }
 }
 
-/// Whether an expression may name a generic parameter: `N`, `T::LEN`, `Self::LEN`, `size_of::<T>()`, but not behind `::`.
+/// Whether an expression may name a generic parameter, as `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()` do. Names
+/// behind `::` do not count.
 fn may_be_a_parameter(tokens: TokenStream) -> bool {
     let mut colons = 0;
     tokens.into_iter().any(|token| {
@@ -145,7 +146,7 @@ fn may_be_a_parameter(tokens: TokenStream) -> bool {
     })
 }
 
-/// Refuses a variable, which is a name in small letters, without `dyn`. rustc would refuse it without the remedy.
+/// Refuses a variable without `dyn`, by its name in small letters. rustc's own error would not say the remedy.
 fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Errors) {
     struct Search(Option<Ident>);
     impl VisitMut for Search {
@@ -178,7 +179,7 @@ impl Object {
         let (Expr::Path(ExprPath { path, .. }), None) = (&self.expr, &self.inside) else { return false };
         let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };
         let screams = |c: char| c.is_uppercase() || c.is_numeric() || c == '_';
-        // A constant does not know which `Self` is meant.
+        // A constant cannot name the `Self` around it.
         let is_of_self = path.segments.first().is_some_and(|first| first.ident == "Self");
         !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
     }

@@ -1,8 +1,8 @@
 //! The expansion of `strided!`.
 //!
-//! A block with the constants as items, and one call. Generated names start with `__`, since the user's constants are
-//! in the same scope. Every expression of the user is emitted once, and each call that can refuse a region has the span
-//! of its brackets.
+//! The expansion is a block with the constants as items, and one call. Generated names start with `__`, since the
+//! user's constants are in the same scope. Every expression of the user is emitted once, and each call that can refuse
+//! a region has the span of its brackets.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -27,7 +27,8 @@ pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     quote!({ #errors #body })
 }
 
-/// A transfer with constant counts and strides, computed in a `const` block, which can name generic parameters.
+/// Emits a transfer with constant counts and strides. A `const` block computes them, because it can name generic
+/// parameters.
 fn constant(transfer: &Transfer) -> TokenStream {
     let Transfer { root, way, to, from, equals, .. } = transfer;
     let sides = [(to, "__TO"), (from, "__FROM")];
@@ -62,7 +63,7 @@ fn constant(transfer: &Transfer) -> TokenStream {
     quote!(#(#items)* #early #call)
 }
 
-/// A constant with the regions of statics, which `cargo check` evaluates.
+/// Emits a constant that checks the regions of statics, because `cargo check` evaluates it.
 fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
     let regions = sides.iter().filter(|(side, _)| side.object.is_static() && side.is_nameable());
     let regions = regions.map(|(side, name)| {
@@ -80,7 +81,7 @@ fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
     quote!(const __REGION: () = { #checked };)
 }
 
-/// A transfer with counts or strides known only at run time.
+/// Emits a transfer with counts or strides known only at run time.
 fn dynamic(transfer: &Transfer) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
     let regions = [to, from].map(|side| dynamic_region(side, root));
@@ -94,7 +95,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     let strided = quote!(#root::__private::strided);
     // Errors of both sides are shown at the `=`.
     let at = respanned(strided.clone(), *equals);
-    // rustc would call the user's parentheses unnecessary, but not these.
+    // rustc would warn of the user's parentheses, but not of these.
     let object = |side: &Side| {
         let object = &side.object;
         if object.inside.is_some() { quote!((#object)) } else { quote!(#object) }
@@ -143,7 +144,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     }
 }
 
-/// Where an expression begins.
+/// Returns the span of the first token of an expression.
 fn first(expression: impl ToTokens) -> Span {
     expression.to_token_stream().into_iter().next().map_or_else(Span::call_site, |token| token.span())
 }
@@ -153,7 +154,7 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
     option(transfer.algorithm.as_ref().map(|name| quote!(#root::__private::strided::Algorithm::#name)))
 }
 
-/// A region of constant axes; indices marked `dyn` are arguments of the call.
+/// Emits a region of constant axes. Indices marked `dyn` are arguments of the call.
 fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
     let axes = side.axes.iter().map(|axis| match axis.open_index() {
         Some(_) => quote!(#root::__private::strided::Axis::dynamic()),
@@ -164,7 +165,7 @@ fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStre
     region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
 }
 
-/// A region that is made when the transfer runs. Values without `dyn` are constants all the same.
+/// Emits a region that is made when the transfer runs. Its values without `dyn` are still constants.
 fn dynamic_region(side: &Side, root: &TokenStream) -> TokenStream {
     let axes = side.axes.iter().map(|axis| {
         self::axis(axis, root, side.span(), &|Marked { dynamic, value }| match dynamic {
@@ -184,7 +185,7 @@ fn region(side: &Side, root: &TokenStream, axes: &TokenStream) -> TokenStream {
     quote!(#root::__private::strided::Region::new(#name, &#axes, &[#(#fields),*]))
 }
 
-/// One axis, with its expressions emitted by `value`.
+/// Emits one axis, whose expressions `value` emits.
 fn axis(
     axis: &Axis,
     root: &TokenStream,
@@ -223,7 +224,7 @@ fn axis(
     tokens
 }
 
-/// A closure from the type of the elements to that of the fields. Its errors are shown at the region.
+/// Emits a closure from the type of the elements to the type of the fields. Errors about it are shown at the region.
 fn elements(side: &Side, root: &TokenStream) -> TokenStream {
     let span = side.span();
     let root = respanned(root.clone(), span);

@@ -1,4 +1,4 @@
-//! A transfer, as written.
+//! Parses the syntax of a transfer.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -26,7 +26,7 @@ pub(super) struct Side {
     pub(super) remote: Option<Remote>,
     pub(super) bracket: token::Bracket,
     pub(super) axes: Vec<Axis>,
-    /// The fields of each element: a field, a field of that and so on; several in the last step.
+    /// The steps from an element into its fields. Each step names one field, and the last step may name several.
     pub(super) fields: Vec<Vec<Member>>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Remote {
     pub(super) pe: Object,
 }
 
-/// The part of one dimension.
+/// The part of a region in one dimension.
 pub(super) struct Axis {
     pub(super) extent: Marked<Expr>,
     pub(super) step: Option<Marked<Expr>>,
@@ -104,7 +104,8 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
 
-/// The first argument. A transfer without it has a message of its own, since a side does not parse as an expression.
+/// Parses the first argument. Looks for its comma first, because a side, which would be found in its place, does not
+/// parse as an expression.
 fn token(input: ParseStream) -> syn::Result<Expr> {
     let ahead: TokenStream = input.fork().parse()?;
     let punct = ahead.into_iter().find_map(|token| match token {
@@ -119,7 +120,7 @@ fn token(input: ParseStream) -> syn::Result<Expr> {
     Ok(token)
 }
 
-/// The tokens before a `;`. (A `;` of a region is in brackets.)
+/// Returns the tokens before a `;`. (A `;` of a region is in brackets.)
 fn arguments(input: ParseStream) -> syn::Result<TokenStream> {
     let ahead: TokenStream = input.fork().parse()?;
     let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
@@ -158,7 +159,7 @@ impl Parse for Side {
             return Err(input.error(messages::STRIDED_PARENTHESES));
         }
         if !input.peek(token::Bracket) {
-            // There is no token to point at.
+            // The missing region has no token, so the error is shown at the place.
             let place = quote!(#object)
                 .into_iter()
                 .chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
@@ -242,7 +243,7 @@ fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
     Ok(fields)
 }
 
-/// The members behind a dot: one, or two that the lexer takes for a number: `0.1`.
+/// Parses the members behind a dot: one, or two indices that the lexer takes for a number, such as `0.1`.
 fn members(input: ParseStream) -> syn::Result<Vec<Member>> {
     if !input.peek(LitFloat) {
         return Ok(vec![input.parse()?]);
@@ -291,7 +292,7 @@ impl ToTokens for Marked<Expr> {
     }
 }
 
-/// The range that an expression is.
+/// Returns the range if the expression is one.
 pub(super) fn range(expr: &Expr) -> Option<&ExprRange> {
     match expr {
         Expr::Range(range) => Some(range),

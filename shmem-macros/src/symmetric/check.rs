@@ -14,7 +14,7 @@ use crate::messages::{self, Errors, readable};
 
 pub(super) struct Placement {
     pub(super) root: TokenStream,
-    /// The span of `unsafe` for this path.
+    /// The span of `unsafe` in `unsafe(crate = path)`.
     pub(super) promise: Option<Span>,
     /// The partition's type.
     pub(super) partition: TokenStream,
@@ -41,7 +41,8 @@ pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement
     }
 }
 
-/// The path, bare or in a string. It resolves at the user's tokens, so that rustc reports a typo there.
+/// Parses the path of a partition, bare or in a string. The path keeps the user's spans, so that rustc reports a typo
+/// there.
 fn partition(value: &Value) -> Result<Path, String> {
     match value {
         Value::Path(path) => Ok(path.clone()),

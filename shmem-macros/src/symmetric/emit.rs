@@ -6,10 +6,10 @@
 //! So `unsafe` contains only a function of the library and names of existing values.
 //!
 //! The library may be an imitation, or the program itself. The handle is made from its descriptor, each by a function
-//! of its type: a handle of the library has a descriptor of the library. An imitation's descriptor gives another type
-//! of handle, and cannot forge a record, which has what the library alone can name (`Library`). The other checks only
-//! shape messages: an object that cannot be placed is refused when the program starts, and one that is no symmetric
-//! data cannot be used.
+//! of its own type, so a handle of the library has a descriptor of the library. An imitation's descriptor gives another
+//! type of handle, and cannot forge a record, which has what the library alone can name (`Library`). The other checks
+//! only shape messages: an object that cannot be placed is refused when the program starts, and one that is no
+//! symmetric data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -91,8 +91,8 @@ pub(super) fn object(
     }
 }
 
-/// The check that the contents may be in symmetric memory, for which a type with the static's name appears in the message.
-/// The type of the contents is inferred: written again, it would be refused again.
+/// Emits the check that the contents may be in symmetric memory. A type with the static's name makes that name appear
+/// in the message. The type of the contents is inferred, because rustc would refuse a written type twice.
 fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStream {
     let (first, last) = messages::ends(contents);
     let (checked, end) = (Ident::new("CHECKED", last), quote_spanned!(last=> >));
@@ -114,10 +114,10 @@ fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStrea
     }
 }
 
-/// The longest initial contents that a message repeats, in bytes.
+/// Upper limit on the bytes of initial contents that a message repeats.
 const LONGEST_INITIAL: usize = 40;
 
-/// A `let` outside of an attribute's function: the message, and a `let` of the right type.
+/// Expands a `let` outside of the functions under an attribute: to a message, and a `let` of the right type.
 pub(super) fn unattached(
     local: &Local,
     binding: Option<&Binding>,
