@@ -20,17 +20,17 @@ const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][
 pub struct TraitError(String);
 
 impl TraitError {
-    /// There is no `SIZE`.
+    /// Returns the error of traits without `SIZE`.
     pub fn no_size() -> Self {
         Self("SIZE is missing; it is the one trait that must be given, for example SIZE=2G".into())
     }
 
-    /// A heap of no bytes.
+    /// Returns the error of a size of 0, which `text` asks for.
     pub fn zero(text: &str) -> Self {
         Self(format!("`{text}`: a partition of no bytes cannot hold anything; give a size of at least 1"))
     }
 
-    /// A file for a partition that is made when the job runs.
+    /// Returns the error of a file, which `text` asks for, for a partition that is made while the job runs.
     pub fn late_file(text: &str) -> Self {
         Self(format!(
             "`{text}`: a partition in a file exists from the start of the job; declare it with `partitions!`, or give it in the environment"

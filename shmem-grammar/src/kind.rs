@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::size::short_size;
 
-/// Enums whose values have a number, from 1 on, a name in the environment, and an identifier in programs.
+/// Declares enums whose values have a number (from 1), a name in the environment, and an identifier in programs.
 macro_rules! numbered {
     ($(
         $(#[$of:meta])*
@@ -21,17 +21,17 @@ macro_rules! numbered {
             /// All values, in the order of their numbers.
             pub const ALL: [Self; [$($number),*].len()] = [$(Self::$value),*];
 
-            /// The name in the environment.
+            /// Returns the name in the environment.
             pub const fn name(self) -> &'static str {
                 [$($name),*][self as usize - 1]
             }
 
-            /// The name in programs.
+            /// Returns the name in programs.
             pub const fn identifier(self) -> &'static str {
                 [$(stringify!($value)),*][self as usize - 1]
             }
 
-            /// The only value whose name begins with `text`, in any case.
+            /// Returns the value whose name begins with `text`, in any case, if there is exactly one.
             pub fn from_beginning(text: &str) -> Option<Self> {
                 let begins = |name: &str| name.get(..text.len()).is_some_and(|head| head.eq_ignore_ascii_case(text));
                 let mut matching = Self::ALL.into_iter().filter(|one| begins(one.name()));
@@ -39,7 +39,7 @@ macro_rules! numbered {
                 matching.next().is_none().then_some(only)
             }
 
-            /// The value with this number.
+            /// Returns the value with this number.
             pub const fn from_number(number: u32) -> Option<Self> {
                 match number {
                     $($number => Some(Self::$value),)*
@@ -97,7 +97,7 @@ impl Kind {
 pub struct Traits {
     /// Bytes of the heap.
     pub size: Option<u64>,
-    /// Least page size, in bytes.
+    /// Smallest page size, in bytes.
     pub pgsize: Option<u64>,
     /// Kind of memory.
     pub kind: Option<Kind>,
@@ -114,7 +114,7 @@ impl Traits {
         self.pgsize.is_some() || self.kind.is_some() || self.policy.is_some()
     }
 
-    /// These traits, each replaced by that of `other` if given.
+    /// Returns these traits, each replaced by that of `other` where `other` gives it.
     pub fn overridden_by(self, other: Self) -> Self {
         Self {
             size: other.size.or(self.size),

@@ -26,10 +26,10 @@ pub const ALGORITHMS: [(&str, &str); 4] = [("1", "One"), ("2", "Two"), ("3", "Th
 /// Largest partition ID.
 pub const MAX_PARTITION_ID: u32 = 255;
 
-/// Most bytes of the name of a partition.
+/// Upper limit on the bytes of a partition's name.
 pub const MAX_PARTITION_NAME: usize = 32;
 
-/// The candidate nearest to `name`, ignoring case; `None` if none is near enough.
+/// Returns the candidate nearest to `name`, ignoring case, or `None` if no candidate is near enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
     candidates
@@ -47,7 +47,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean X?` or nothing, for messages.
+/// Returns `; did you mean X?` for a message, or an empty text.
 pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }

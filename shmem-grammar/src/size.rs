@@ -1,9 +1,9 @@
 //! Sizes as people write them, and sizes of pages: `64M`, `1.5G`, `4096`.
 //!
-//! A number, a fraction allowed, and at most one of the suffixes K M G T in either case: powers of
-//! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text after the suffix
-//! is an error. OpenSHMEM ignores such text (`environment_variables.tex`): `20kk` is 20 KiB. So
-//! [`parse_size_prefix`] reads OpenSHMEM's variable.
+//! A size is a number, which may have a fraction, and at most one of the suffixes K, M, G and T in either case, which
+//! are powers of 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text after
+//! the suffix is an error. OpenSHMEM ignores such text (`environment_variables.tex`): `20kk` is 20 KiB. So
+//! `SHMEM_SYMMETRIC_SIZE` is read by [`parse_size_prefix`].
 
 const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
@@ -76,12 +76,12 @@ pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     Ok((parse_size(taken)?, taken, ignored))
 }
 
-/// The suffix of a letter, and the logarithm of its factor.
+/// Returns the suffix that a letter stands for, and the binary logarithm of its factor.
 fn unit(letter: char) -> Option<(char, u32)> {
     SUFFIXES.into_iter().find(|(suffix, _)| suffix.eq_ignore_ascii_case(&letter))
 }
 
-/// `0.fraction * 2^shift`, rounded up, by doubling the decimal digits `shift` times.
+/// Computes `0.fraction * 2^shift`, rounded up, by doubling the decimal digits `shift` times.
 fn fraction_of(fraction: &str, shift: u32) -> u64 {
     let mut digits: Vec<u8> = fraction.bytes().map(|digit| digit - b'0').collect();
     let mut bytes = 0;
@@ -97,7 +97,8 @@ fn fraction_of(fraction: &str, shift: u32) -> u64 {
     bytes + u64::from(digits.iter().any(|&digit| digit != 0))
 }
 
-/// A size for reports: `64M`, `1.5G`, `4K`, `123 bytes`. Exact: the largest unit in which quarters suffice.
+/// Writes a size for reports, as `64M`, `1.5G`, `4K` or `123 bytes`. The text is exact: its unit is the largest one in
+/// which quarters suffice.
 pub fn show_size(bytes: u64) -> String {
     let short = short_size(bytes);
     match bytes {
@@ -107,7 +108,7 @@ pub fn show_size(bytes: u64) -> String {
     }
 }
 
-/// A size rounded to tenths: `23.4G`.
+/// Writes a size rounded to tenths of a unit, as `23.4G`.
 pub fn round_size(bytes: u64) -> String {
     let Some((unit, shift)) = SUFFIXES.into_iter().rev().find(|&(_, shift)| bytes >> shift != 0) else {
         return bytes.to_string();
@@ -119,7 +120,7 @@ pub fn round_size(bytes: u64) -> String {
     }
 }
 
-/// As [`show_size`], in the form that [`parse_size`] reads.
+/// Writes a size exactly, as [`show_size`] does, in the form that [`parse_size`] reads.
 pub fn short_size(bytes: u64) -> String {
     for (letter, shift) in SUFFIXES.into_iter().rev() {
         let quarter = 1 << (shift - 2);
