@@ -147,7 +147,9 @@ impl Drop for Hosts {
 impl Hosts {
     fn find() -> Option<Self> {
         let Some((_, free)) = &*PAIRS else {
-            println!("skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/network-faults.sh)");
+            println!(
+                "skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/network-faults.sh)"
+            );
             return None;
         };
         let directory = free.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap();
