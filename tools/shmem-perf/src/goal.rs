@@ -7,7 +7,7 @@ use crate::case::Case;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    kind: &'static GoalForm,
+    form: &'static GoalForm,
     numbers: [f64; 2],
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct Goal {
 type GoalForm = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
 
 /// All forms, in the order of parsing. Differences and values are in the unit of the case; `A1` is a loop of puts.
-const KINDS: [GoalForm; 8] = [
+const FORMS: [GoalForm; 8] = [
     ("{} or +{}", [1, 1], |case, most, more| case.ratio <= most || case.difference <= more),
     ("{} and +{}", [1, 1], |case, times, more| case.value <= times * case.limit + more),
     // For 95 of 100 layouts.
@@ -30,14 +30,14 @@ const KINDS: [GoalForm; 8] = [
 impl Goal {
     /// The goal with an allowance: `times` times easier.
     pub(crate) fn eased(mut self, times: f64) -> Self {
-        for (number, sign) in self.numbers.iter_mut().zip(self.kind.1) {
+        for (number, sign) in self.numbers.iter_mut().zip(self.form.1) {
             *number *= times.powi(sign);
         }
         self
     }
 
     pub(crate) fn is_met(self, case: &Case) -> bool {
-        (self.kind.2)(case, self.numbers[0], self.numbers[1])
+        (self.form.2)(case, self.numbers[0], self.numbers[1])
     }
 }
 
@@ -50,27 +50,27 @@ impl FromStr for Goal {
             Some((over, under)) => Some(decimal(over)? / decimal(under)?),
             None => decimal(text),
         };
-        let read = |kind: &'static GoalForm| {
-            let (mut pieces, mut numbers) = (kind.0.split("{}"), [0.0; 2]);
+        let read = |form: &'static GoalForm| {
+            let (mut pieces, mut numbers) = (form.0.split("{}"), [0.0; 2]);
             let mut rest = text.strip_prefix(pieces.next()?)?;
             for (behind, into) in pieces.zip(&mut numbers) {
                 let end = if behind.is_empty() { rest.len() } else { rest.find(behind)? };
                 *into = number(&rest[..end])?;
                 rest = &rest[end + behind.len()..];
             }
-            rest.is_empty().then_some(Self { kind, numbers })
+            rest.is_empty().then_some(Self { form, numbers })
         };
-        KINDS.iter().find_map(read).ok_or_else(|| format!("`{text}` is no goal"))
+        FORMS.iter().find_map(read).ok_or_else(|| format!("`{text}` is no goal"))
     }
 }
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut pieces = self.kind.0.split("{}");
+        let mut pieces = self.form.0.split("{}");
         f.write_str(pieces.next().unwrap_or_default())?;
         for (at, (behind, number)) in pieces.zip(self.numbers).enumerate() {
             // Ratios have two digits, other numbers at most three.
-            match at == 0 && self.kind.0.starts_with("{}") && behind != "x A1" {
+            match at == 0 && self.form.0.starts_with("{}") && behind != "x A1" {
                 true => write!(f, "{number:.2}{behind}")?,
                 false => write!(f, "{}{behind}", (number * 1e3).round() / 1e3)?,
             }
