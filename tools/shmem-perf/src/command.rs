@@ -81,6 +81,13 @@ fn run(matches: &ArgMatches) -> Done {
     if MEASURES.iter().any(|measure| measure.name == name) {
         return runner.measure(matches);
     }
+    let is_given = |option: &&clap::Arg| {
+        let given = matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
+        given && (name, option.get_id().as_str()) != ("report", "quick")
+    };
+    if let Some(option) = Arguments::command().get_arguments().find(is_given) {
+        return Err(format!("`{name}` does not take --{}, which is for measures", option.get_id()).into());
+    }
     match Tool::from_arg_matches(matches)? {
         Tool::Check(options) => check::check(&options),
         Tool::Report(options) => report::report(&options, quick),
