@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) provider: Vec<String>,
 }
 
-/// Subcommands that run several measures.
+// Subcommands that run several measures. (A documentation comment would become the first line of `shmem-perf --help`.)
 #[derive(Clone, Debug, Subcommand)]
 enum Tool {
     /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
