@@ -25,7 +25,7 @@ pub(crate) const WORDS_OF_LINE: usize = 8;
 #[inline(never)]
 pub(crate) unsafe fn stores(words: *mut u64, value: u64) {
     for line in 0..LINES {
-        // SAFETY: below the number of words for which `words` is writable (caller).
+        // SAFETY: the word is one of the `LINES * WORDS_OF_LINE` that are writable (caller).
         unsafe { words.wrapping_add(line * WORDS_OF_LINE).write_volatile(value) };
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn wait_for(counter: &AtomicU64, count: u64) {
     while counter.load(Ordering::Acquire) < count {
         std::hint::spin_loop();
         looks += 1;
-        // The other PE is so late only if both PEs share a core.
+        // The other PE takes this long only if both PEs share a core.
         if looks.is_multiple_of(1 << 14) {
             std::thread::yield_now();
         }
@@ -80,13 +80,13 @@ pub(crate) struct FutexBarrier {
 }
 
 impl FutexBarrier {
-    /// The barrier in the first of [`LIMIT_WORDS`] words of a PE of this node.
+    /// Returns the barrier in the first [`LIMIT_WORDS`] words of `words`, which a PE of this node has, and which are zero at first.
     pub(crate) fn on<'w>(world: &'w World, words: On<'w, [u64]>) -> &'w Self {
         const { assert!(size_of::<Self>() <= LIMIT_WORDS * 8) };
         let words: *mut Self = near(words.index(..LIMIT_WORDS).ptr(world)).cast();
         assert!(words.is_aligned(), "the words of the limit start in the middle of a cache line");
-        // SAFETY: a place with room for a barrier, which consists of atomics; the place lives while the world does.
-        // Whatever else the program does with the place, no reference says that it does not change.
+        // SAFETY: the place is aligned, has room for a barrier, and lives while the world does. A barrier consists of atomics, so the
+        // program may change the place meanwhile.
         unsafe { &*words }
     }
 
@@ -106,22 +106,22 @@ impl FutexBarrier {
     }
 }
 
-/// Words for a limit, in cache lines of their own, which must be zero at first.
+/// The number of words for a limit, in cache lines of their own, which must be zero at first.
 pub(crate) const LIMIT_WORDS: usize = 16;
 
-/// A word of 8 bytes of a PE of this node.
+/// Returns an 8-byte word of a PE of this node, as an atomic.
 pub(crate) fn word_at<'w, L: ThreadLevel, T: Contents>(
     world: &'w World<L>,
     word: On<'w, T>,
 ) -> &'w AtomicU64 {
     const { assert!(size_of::<T>() == size_of::<u64>() && align_of::<T>() == align_of::<u64>()) };
     let word = near(word.ptr(world)).cast();
-    // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
-    // does with it, no reference says that it does not change.
+    // SAFETY: the place holds an aligned word and lives while the world does. The word is an atomic, so the program may change it
+    // meanwhile.
     unsafe { AtomicU64::from_ptr(word) }
 }
 
-/// Requires a pointer: limits of this kind exist in shared memory alone.
+/// Returns the pointer. Panics if there is none, because limits of this kind exist in shared memory alone.
 pub(crate) fn near<T: ?Sized>(pointer: Option<*mut T>) -> *mut T {
     pointer
         .unwrap_or_else(|| panic!("the PE is not on this node: there is no limit to measure a transfer with"))

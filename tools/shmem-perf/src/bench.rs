@@ -20,7 +20,7 @@ use crate::samples::Samples;
 
 pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 
-/// The task of every PE of a job. The records of PE 0 count.
+/// What every PE of a job runs. Only the records of PE 0 count.
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
     /// PEs with a core each, if there are enough. PE 0 also runs the given peer programs.
@@ -37,7 +37,7 @@ pub(crate) enum Task {
 #[serde(default)]
 pub(crate) struct Given {
     pub(crate) repetitions: usize,
-    /// Patterns of the wanted cases; none: all cases.
+    /// Patterns of the wanted cases. If there are none, all cases are wanted.
     pub(crate) only: Vec<String>,
     pub(crate) quick: bool,
     pub(crate) seed: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Fact {
     /// The line in `facts.csv`, from 1; 0 outside of a report.
     #[serde(default)]
     pub(crate) id: usize,
-    /// The section of a report; none of the machine.
+    /// The section of a report; empty for facts about the machine.
     #[serde(default)]
     pub(crate) section: String,
     pub(crate) table: String,
@@ -223,8 +223,8 @@ pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
     world.ring_neighbours().1
 }
 
-/// Runs `measure` on PE 0 while the others sleep. PEs of its node sleep in their own code, since updates would wake them in the
-/// library; PEs of other nodes in the library, for progress.
+/// Runs `measure` on PE 0 while the others sleep. PEs of its node sleep in their own code, since updates would wake them in the library.
+/// PEs of other nodes wait in the library, which makes progress.
 pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     let done = world.alloc(value(0_u64))?;
     world.barrier_all();

@@ -1,9 +1,9 @@
 //! The guard: measures the guarded cases, again where they miss their bounds, and reports a verdict for each.
 //!
-//! Bounds are ratios that every processor can keep: only an operation that does something wrong misses them. Most are the case's
-//! [`Goal`] times an *allowance*: 1.5 where C copies the same bytes between the same cores; 2 where C copies them once,
-//! and ours twice in parallel; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between
-//! cores, threads are waited for, or neighbours use the same memory.
+//! Bounds are ratios that every processor can keep. Only an operation that does something wrong misses them. Most bounds are the case's
+//! [`Goal`] times an *allowance*: 1.5 where C copies the same bytes between the same cores; 2 where C copies them once, and ours twice in
+//! parallel; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between cores, threads are waited
+//! for, or neighbours use the same memory.
 //!
 //! A line `guard: command line | case | cores | bound` of `measures.txt` guards cases, with alternatives in braces. `cores` is the least
 //! number of cores; `bound` a goal, or `goal x3`, the case's goal with an allowance. A case that misses its bound is measured again, and
@@ -24,7 +24,7 @@ use crate::table;
 
 const ATTEMPTS: usize = 5;
 
-/// Jobs of a case, where its command does not say: few, since a case that misses is measured again.
+/// Jobs of a case whose command does not say how many. Few are enough, since a case that misses its bound is measured again.
 const JOBS: usize = 3;
 
 #[derive(Args, Clone, Debug)]

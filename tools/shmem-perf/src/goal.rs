@@ -11,7 +11,7 @@ pub(crate) struct Goal {
     numbers: [f64; 2],
 }
 
-/// A form of goals: its text, whether a larger number makes it easier (1) or harder (-1), and the test.
+/// A form of goals: its text; for each of its numbers, whether a larger one makes the goal easier (1) or harder (-1); and the test.
 type GoalForm = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
 
 /// All forms, in the order of parsing. Differences and values are in the unit of the case; `A1` is a loop of puts.

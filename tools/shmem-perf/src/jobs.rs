@@ -1,5 +1,5 @@
-//! Jobs of the tool: it starts its own program as PEs, on this host or on two hosts. These are given, or network namespaces of this machine
-//! (`ci/hosts-up.sh` of the sources, which needs root), whose network is that between two interfaces of one kernel.
+//! Jobs of the tool, which starts its own program as PEs on this host or on two hosts. The two hosts are named by the user, or are network
+//! namespaces of this machine (`ci/hosts-up.sh` of the sources, which needs root), whose network connects two interfaces of one kernel.
 
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ pub(crate) struct Asked {
     /// Variables of the PEs. Partitions of the tool's own environment are left out, so that measures do not depend on them.
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) bind: Bind,
-    /// The hosts; None: this host.
+    /// The hosts; `None` for this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Operation {
     pub(crate) rounds: usize,
 }
 
-/// How much less a debug build measures, which only shows that everything works.
+/// The divisor of repetitions in a debug build, which only shows that everything works.
 pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 
 /// Bytes of the destination of many transfers over a network, of at most 1 MiB each.
@@ -31,15 +31,15 @@ pub(crate) fn operations() -> Vec<Operation> {
     sizes("ofi", "operations").map(of).collect()
 }
 
-/// Whether it is a collective: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, not on private
-/// memory. Requests to a peer omit `-direct`.
+/// Whether a name is that of a collective. `broadcast` is from each PE in turn, and `sum` is of `f64`. A name that ends with `-direct` is
+/// on symmetric objects, and not on private memory. Requests to a peer omit this ending.
 pub(crate) fn is_collective(name: &str) -> bool {
     ["barrier", "broadcast", "sum", "fcollect", "alltoall"].contains(&name.trim_end_matches("-direct"))
 }
 
 impl Operation {
-    /// Repeats an operation so that a sample takes some milliseconds over TCP in one machine. Estimated picoseconds: of a byte, of
-    /// a blocking transfer, of one of many.
+    /// Chooses repetitions so that a sample takes some milliseconds over TCP inside one machine. The numbers are estimated picoseconds of a
+    /// byte, of a blocking transfer, and of one of many transfers in flight.
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
         let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
@@ -105,8 +105,8 @@ impl Operation {
         self.name.trim_end_matches("-direct")
     }
 
-    /// Elements that a PE contributes to a collective, and writes anew before each one, as the peers do (`micro.h`): constant data would
-    /// stay in the caches of the readers.
+    /// Returns how many elements a PE contributes to a collective. The PE rewrites them before each collective, as peers do (`micro.h`),
+    /// because constant data would stay in the caches of the readers.
     pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
         let items = self.bytes / size_of::<f64>();
         match self.kind() {
@@ -123,7 +123,7 @@ impl Operation {
         let roots: Vec<_> = world.pes().iter().collect();
         let written = [false, true].map(|is_root| self.written(pes, is_root));
         let mut turn = 0;
-        // Roots take turns: a constant root would run ahead.
+        // Roots take turns, because a constant root would run ahead.
         let mut next = || {
             turn += 1;
             let root = roots[turn % pes];
@@ -164,7 +164,7 @@ impl Operation {
     }
 }
 
-/// Nanoseconds of one collective, after some that warm the caches and a barrier.
+/// Returns the nanoseconds of one collective, after some that warm the caches and a barrier.
 fn timed<L: ThreadLevel>(world: &World<L>, rounds: usize, mut collective: impl FnMut()) -> f64 {
     (0..4).for_each(|_| collective());
     world.barrier_all();

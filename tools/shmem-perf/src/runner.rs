@@ -25,10 +25,10 @@ pub(crate) struct Runner {
     /// Whether other libraries are measured as well.
     pub(crate) others: bool,
     pub(crate) hosts: Option<Arc<Hosts>>,
-    /// Results that are kept for a caller; None: they are printed.
+    /// Results that are kept for a caller; `None` if results are printed.
     kept: Option<Kept>,
     options: ArgMatches,
-    /// Remarks so far: each is printed once.
+    /// Remarks so far, because each is printed only once.
     remarks: BTreeSet<String>,
 }
 
@@ -49,7 +49,7 @@ impl Runner {
         Self { kept: Some(Kept::default()), ..Self::printing(asked) }
     }
 
-    /// The results since the last call, without remarks that were made before.
+    /// Returns the results since the last call, without remarks that were made before.
     pub(crate) fn take(&mut self) -> Kept {
         let kept = self.kept.as_mut().map(std::mem::take).unwrap_or_default();
         Kept { records: Record::join(kept.records), ..kept }
@@ -114,7 +114,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The values that a job prints, one in each line of JSON.
+    /// Runs a job and returns the values that it prints, one in each line of JSON.
     pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
         let [results, remarks] = job.run()?;
         remarks.lines().for_each(|remark| self.remark(remark));

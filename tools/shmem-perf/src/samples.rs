@@ -26,7 +26,7 @@ impl Samples {
         (0..repetitions).map(|_| pair()).collect()
     }
 
-    /// The quartiles of a number of each pair.
+    /// Returns the quartiles of a number that is computed of each pair.
     pub(crate) fn quarters(&self, number: impl Fn(f64, f64) -> f64) -> [f64; 3] {
         quantiles(self.0.iter().map(|&(cost, limit)| number(cost, limit)).collect(), [0.25, 0.5, 0.75])
     }
@@ -51,7 +51,7 @@ impl FromIterator<(f64, f64)> for Samples {
     }
 }
 
-/// Quantiles of numbers, with linear interpolation.
+/// Returns quantiles of numbers, with linear interpolation.
 fn quantiles<const N: usize>(mut numbers: Vec<f64>, parts: [f64; N]) -> [f64; N] {
     assert!(!numbers.is_empty(), "no samples were taken");
     numbers.sort_by(f64::total_cmp);
@@ -79,7 +79,7 @@ pub(crate) fn each(times: usize, mut call: impl FnMut()) -> f64 {
     numbered(times as u64, |_| call())
 }
 
-/// Nanoseconds of one of `times` calls with their number.
+/// Calls `call` with each number below `times`, and returns the nanoseconds of one call.
 #[inline]
 pub(crate) fn numbered(times: u64, call: impl FnMut(u64)) -> f64 {
     nanoseconds_each(times as usize, || (0..times).for_each(call))

@@ -13,7 +13,7 @@ pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &
     section.into_iter().flat_map(|section| &section.lines).filter(move |line| line.kind == kind)
 }
 
-/// The names and numbers in lines `sizes: kind`.
+/// Returns the names and numbers of a measure's lines `sizes: kind`.
 pub(crate) fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
     let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
     let of = move |line: &'static SheetLine| (line.part(1), line.part(2).split(' ').map(number).collect());

@@ -1,8 +1,8 @@
-//! The machine code of single puts and gets: what a program pays is what stands here.
+//! Checks the machine code of single puts and gets, which is what a program pays.
 //!
-//! The functions below are disassembled with `objdump` out of this very test, built in release. How many instructions a function
-//! has, and how many decisions, is compared with the compiler that the numbers were written for ([`COUNTED_WITH`]). Of any other one
-//! what must hold whatever it chooses: there is a way on which nothing is called, divided or locked.
+//! The functions below are disassembled with `objdump` out of this very test, built in release. How many instructions a function has, and
+//! how many decisions, is compared with the compiler that the numbers were written for ([`COUNTED_WITH`]). With any other compiler, the
+//! test only checks that there is a path on which nothing is called, divided or locked.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -40,7 +40,7 @@ static ARRIVED: Signal;
 #[symmetric]
 static FIELD: [[f64; 72]; 8];
 
-/// What is compiled, each kept by the linker under its name.
+/// Declares functions that the compiler does not inline, and that the linker keeps under their names.
 macro_rules! compiled {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
@@ -87,40 +87,40 @@ compiled! {
     }
 }
 
-/// Most instructions of a put to this node, the return included; of a constant column of four: an address, a load and a store
-/// each (loads of what the program may share are assembly, which takes its address in a register), and what a put takes besides.
+/// Upper limits on the instructions of a put to this node, the return included, and of a constant column of four. Each element of the
+/// column takes an address, a load and a store. (The load of memory that the program may share is assembly, which takes its address in a
+/// register.)
 const MOST: usize = 12;
 const MOST_OF_COLUMN: usize = 3 * 4 + MOST;
 
-/// What an update costs besides: a load, a comparison and a jump, to see whether the owner sleeps.
+/// Further instructions of an update: a load, a comparison and a jump, to see whether the owner sleeps.
 const BELL: usize = 3;
 
-/// What a signal costs behind a put: its place and the store, the fence, the return of a put that was counted already taken
-/// off.
+/// Further instructions of a signal behind a put: its place, its store and the fence, less the return, which is already counted.
 const SIGNAL: usize = 4;
 
-/// Of the shortest way to the end of a function: the most instructions, how many decisions it takes, and how many of its
-/// instructions are locked, where these count.
+/// A function, and limits of its shortest path to a return: the instructions at most, the conditional jumps, and the locked instructions.
+/// `None` is not checked.
 type Way = (&'static str, usize, Option<usize>, Option<usize>);
 const WAYS: [Way; 11] = [
-    // It decides where the PE is, and nothing else.
+    // The only decision is where the PE is.
     ("put8", MOST, Some(1), Some(0)),
     ("get8", MOST, Some(1), Some(0)),
     ("put_reference", MOST, Some(1), Some(0)),
     ("put_field", MOST, Some(1), Some(0)),
     ("context_put8", MOST, None, Some(0)),
-    // A load of the own copy asks nobody: the position of the object, the start of the slot, the value, and back.
+    // A load of the own copy: the position of the object, the start of the slot, the value, and the return.
     ("load", 4, Some(0), Some(0)),
     // A short constant transfer is its stores.
     ("column", MOST_OF_COLUMN, None, Some(0)),
-    // What only the run knows is compared, and leaves the plan constant: an index and the length of a slice are a comparison and
-    // a jump each, and the index its part of the address.
+    // Values known only at run time leave the plan constant. An index and the length of a slice are a comparison and a jump each, and the
+    // index is also part of the address.
     ("column_of_slice", MOST_OF_COLUMN + 6, None, Some(0)),
     // An update is its instruction, and a look whether the owner sleeps.
     ("set", MOST + BELL, Some(2), None),
     ("fetch", MOST, Some(1), None),
-    // A signal that is set is a store and the fence behind it: a locked instruction on the signal would let its line come when
-    // all data have left, and not before.
+    // Setting a signal is a store and the fence behind it. A locked instruction on the signal would fetch its line only after all data have
+    // left.
     ("put_signal", MOST + SIGNAL + BELL, Some(2), Some(1)),
 ];
 
@@ -160,7 +160,7 @@ fn calls_nothing_and_locks_nothing_else((name, most, decisions, locked): Way) {
 fn a_put_of_a_context_writes_its_word_only() {
     let function = Function::of("context_put8");
     let path = function.way();
-    // Threads share no line on this way: what it writes is the word that was put.
+    // Threads share no line on this path, because the word is all that it writes.
     let is_memory = |i: &Instruction| i.operands.split(',').next().is_some_and(|to| to.contains('['));
     let writes = path.iter().filter(|i| i.name.starts_with("mov") && is_memory(i));
     assert_eq!(writes.count(), 1, "it writes more than the word:\n{function}");
@@ -227,8 +227,8 @@ impl Function {
         Self(body.lines().map_while(Instruction::parse).collect())
     }
 
-    /// The way from the start to a return on which nothing is called or divided. One where it was counted; the shortest of
-    /// them, if another compiler makes several.
+    /// Returns the path from the start to a return on which nothing is called or divided. The counted compiler makes exactly one. Of
+    /// several by another compiler, this is the shortest.
     #[track_caller]
     fn way(&self) -> Vec<&Instruction> {
         let (mut ways, mut open) = (Vec::new(), vec![vec![0]]);
@@ -245,7 +245,7 @@ impl Function {
                 "jmp" => [there, None],
                 _ => [there, Some(last + 1)],
             };
-            // Ways round a loop are not taken twice.
+            // No path goes round a loop twice.
             let next = next.into_iter().flatten().filter(|step| !way.contains(step));
             open.extend(next.map(|step| [&way[..], &[step]].concat()));
         }

@@ -1,4 +1,4 @@
-//! How start-up and collectives grow: what jobs send is what is counted without them, and what docs/scale.md shows.
+//! How start-up and collectives grow. Jobs must send what the model counts, and docs/scale.md must show what the model counts.
 
 use shmem::TeamConfig;
 use shmem::bootstrap::Exchanged;
@@ -7,24 +7,24 @@ use shmem::prelude::*;
 use shmem::scale::{Collective, Cost, JobShape, Model};
 use shmem_core::transport::ofi::strided::Row;
 
-/// What jobs go by over the transport inside one process, which costs nothing that is known.
+/// Returns the cost model of jobs over the transport inside one process, which has no costs of its own.
 fn model() -> Model {
     Model::from(Row::TCP)
 }
 
-/// What a collective costs that goes the way it chooses itself, on private memory.
+/// Returns the cost of a collective on private memory, by the algorithm that it chooses itself.
 fn chosen(collective: Collective, shape: JobShape) -> Cost {
     let way = collective.way(shape, CollectiveWays::default(), false, &model());
     Cost::of_way(way, collective, false, shape)
 }
 
-/// The nodes that the PEs of a job are on, of as many PEs each.
+/// Returns the number of nodes, and of PEs on each, of a job whose nodes are equal.
 fn shape(world: &World) -> JobShape {
     let per_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count();
     JobShape { nodes: world.n_pes() / per_node, per_node }
 }
 
-/// Messages and bytes that a collective has sent between nodes, and messages of the PE that has sent most.
+/// Returns the messages and bytes that a collective sends between nodes, and the messages of the PE that sends most.
 fn counted(world: &mut World, collective: impl FnOnce(&World)) -> [u64; 3] {
     let traffic = |world: &World| {
         let to = world.traffic().expect("SHMEM_STATS counts");
@@ -38,7 +38,7 @@ fn counted(world: &mut World, collective: impl FnOnce(&World)) -> [u64; 3] {
     [messages, bytes, world.max(mine[0])]
 }
 
-/// How collectives are carried out: as they choose themselves, or asked to take a way; on symmetric objects, or on private memory.
+/// How a collective is carried out: by the algorithm that it chooses or by an asked one, on symmetric objects or on private memory.
 #[derive(Clone, Copy)]
 struct Form {
     asked: Option<CollectiveWay>,
@@ -48,7 +48,7 @@ struct Form {
 const CHOSEN: Form = Form { asked: None, on_objects: false };
 
 impl Form {
-    /// Carries out a collective, which must send what a formula says.
+    /// Carries out a collective, and checks that it sends what the model says.
     #[track_caller]
     fn expect(self, world: &mut World, collective: Collective, run: impl FnOnce(&World)) {
         let Self { asked, on_objects } = self;
@@ -58,8 +58,8 @@ impl Form {
             asked.filter(|way| collective.ways(shape, false).any(|there| there == *way)).unwrap_or(chosen);
         let cost = Cost::of_way(way, collective, on_objects, shape);
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
-        // A node sends one message in each round of a meeting, and the next when it has been sent one. Parts go straight.
-        // Rounds of chunks are counted where plans are simulated.
+        // In meetings a node sends one message in each round, except the parts of an alltoall, which go directly. Rounds of chunks are
+        // counted where schedules are simulated.
         let in_rounds = way == CollectiveWay::Meetings && !matches!(collective, Collective::Alltoall(_));
         if in_rounds && shape.per_node == 1 {
             assert_eq!(most, cost.rounds, "rounds of {collective:?} of {shape:?}");
@@ -67,7 +67,7 @@ impl Form {
     }
 }
 
-/// Collectives of a few bytes and of more than one chunk, which are asked to take the way of their variable.
+/// Collectives of a few bytes and of more than one chunk, by the algorithm that the environment asks for.
 fn by_way(world: &mut World) {
     let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
     let is_by_windows = std::env::var("SHMEM_COLLECTIVE_ALGORITHM").unwrap().ends_with("windows");
@@ -84,7 +84,7 @@ fn by_way(world: &mut World) {
     }
 }
 
-/// Every collective, of sizes that fit one step, that do not, and of which chunks wait for those before them.
+/// Every collective, of sizes that fit one step, of larger sizes, and of sizes whose chunks wait for earlier chunks.
 fn as_the_formula_says(world: &mut World) {
     let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
     CHOSEN.expect(world, Collective::Barrier, World::barrier_all);
@@ -115,7 +115,7 @@ fn as_the_formula_says(world: &mut World) {
     }
 }
 
-/// What is combined by an operation of the program, or in parts, goes as sums do.
+/// Reductions by an operation of the program, and reductions in parts, send what sums send.
 fn by_operations_and_in_parts(world: &mut World, items: usize) {
     let (bytes, mut numbers) = (8 * items, vec![1.0; items]);
     let less = |a: f64, b: f64| a - b;
@@ -172,17 +172,17 @@ tests! {
     teams_of_two: [6] on "*x2" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
 }
 
-/// Times that PEs wait for each other before the program begins, whatever their number.
+/// How often PEs wait for each other before the program begins, for any number of PEs.
 const ROUNDS: u64 = 3;
 
-/// Bytes that a PE offers at most: what it offers does not grow with the PEs.
+/// Upper limit on the bytes that a PE offers, which do not grow with the number of PEs.
 const BYTES: u64 = 1600;
 
-/// Values that each PE offers: what it has of memory. PE 0 offers one besides: how it is set up.
+/// The number of values that each PE offers (its memory), and that PE 0 offers in addition (its settings).
 const OF_EACH: u64 = 1;
 const OF_FIRST: u64 = 1;
 
-/// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
+/// A start has the same number of rounds for any number of PEs, and each PE reads each offered value once.
 #[shmem::test(pes = [2, 3, 8, 16, 64], env("SHMEM_TRANSPORT" = "shm"))]
 fn starts_as_the_formula_says(world: &mut World) {
     let counted = world.exchanged();
@@ -195,8 +195,8 @@ fn starts_as_the_formula_says(world: &mut World) {
     assert!(counted.bytes_put <= BYTES, "{counted:?}");
 }
 
-/// A team of all PEs, in the same order, sends what the world sends, once it has windows. They are given back with it:
-/// there is room for some at a time.
+/// A team of all PEs, in the same order, sends what the world sends, once it has windows. The windows are given back with the team, since
+/// there is room for few teams at a time.
 fn teams_send_as_the_world_does(world: &mut World) {
     let shape = shape(world);
     for round in 0..6 {
@@ -211,8 +211,8 @@ fn teams_send_as_the_world_does(world: &mut World) {
     }
 }
 
-/// The table of docs/scale.md, of which `BLESS=1` writes the rows anew. Sums of 1 MiB of 100,000 PEs take seconds in a release build,
-/// and minutes in others, which believe what stands there.
+/// Checks the table of docs/scale.md; `BLESS=1` rewrites its rows. Sums of 1 MiB of 100,000 PEs take seconds in a release build and minutes
+/// in other builds, which do not check those cells.
 #[test]
 fn the_page_shows_what_is_counted() {
     use Collective::{Barrier, Broadcast, ExactSum, Scan, Sum};
@@ -259,7 +259,7 @@ fn the_page_shows_what_is_counted() {
     }
 }
 
-/// A number as the page shows it.
+/// Writes a number as the page shows it.
 fn shown(number: u64) -> String {
     let (of, unit) = match number {
         1_000_000_000.. => (1e9, " G"),

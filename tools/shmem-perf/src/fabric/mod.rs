@@ -28,7 +28,7 @@ pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 pub(crate) const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 
-/// The variables of jobs over a provider; the bare program reads only the last one.
+/// Returns the variables of a job over a provider. The bare program reads only the last one.
 pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
@@ -52,11 +52,11 @@ pub(crate) const CARD: usize = 1024;
 
 /// A domain of a provider with a table of addresses and registered memory. Fields are closed in order.
 ///
-/// One for each process; its endpoints are [`Lane`]s.
+/// Each process has one. Its endpoints are [`Lane`]s.
 #[derive(Debug)]
 pub(crate) struct Bare {
     provider: String,
-    /// Most bytes that the provider copies during the call.
+    /// Upper limit on the bytes of a write that the provider copies during the call.
     inject_size: usize,
     registration: Registration,
     /// Mapped while it is registered; accessed through `start` only.
@@ -127,7 +127,7 @@ impl Bare {
         }))
     }
 
-    /// What other processes need to address this one through `lane`: the start of its memory, the key, and the address.
+    /// Returns what other processes need to address this one through `lane`: the start of its memory, the key, and the address.
     fn card(&self, lane: &Lane) -> Result<Vec<u8>, String> {
         let card = (self.base, self.registration.key(), lane.name()?);
         let mut card = serde_json::to_vec(&card).unwrap_or_else(|error| unreachable!("numbers: {error}"));

@@ -16,17 +16,17 @@ use crate::bench::Given;
 use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};
 
-/// The sleep of a target in its own code between two looks whether the turn is over.
+/// How long a sleeping target sleeps before it checks again whether the turn is over.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Polls of the bare program by the target for each look whether the turn is over.
+/// How often a target polls the bare program's endpoint before it checks whether the turn is over.
 const LOOKS: usize = 64;
 
-/// Looks at the turn for each library call, which makes progress on a busy machine. The call costs the bare program
-/// less than 0.1 %.
+/// How often a target checks whether the turn is over before it calls the library once, which makes progress on a busy machine. These calls
+/// cost the bare program less than 0.1 %.
 const CALLS: u32 = 32;
 
-/// The offset of sources that are rewritten; destinations are below it.
+/// The offset of sources that are rewritten. Destinations are at smaller offsets.
 const OWN: usize = 4 << 20;
 
 /// Bytes of memory on both sides: for transfers, and a page for synchronisation of the bare programs.

@@ -1,5 +1,5 @@
-//! Contexts over libfabric: their mapping to endpoints, the completion of one context, and the tracking of completions: over a
-//! network, and over a provider that completes writes at once, which leaves only the processor's cost.
+//! Contexts over libfabric: their mapping to endpoints, the completion of one context, and the tracking of completions. Tracking is
+//! measured over a network, and over a provider that completes writes at once, which leaves only the processor's cost.
 
 use std::ffi::c_int;
 
@@ -88,8 +88,8 @@ fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Batches of threads, against as many bare threads with an endpoint each: nanoseconds for each put of a thread. `thread` makes a thread's
-/// context, and returns the function that puts a batch.
+/// Measures batches of threads against as many bare threads with an endpoint each, in nanoseconds for each put of a thread. `thread` makes
+/// a thread's context, and returns the function that puts a batch.
 fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     bench: &Bench<'_>,
     pair: &Pair<'_, Multiple>,
@@ -131,7 +131,7 @@ const CONTEXTS: [usize; 5] = [1, 2, 4, 8, 16];
 const IN_FLIGHT: usize = 4;
 const ROUNDS: usize = 16_usize.div_ceil(LESS);
 
-/// All contexts start non-blocking puts, then one of them is completed; the limit completes all. Microseconds of the quiets.
+/// Measures the quiet of one context after all contexts have started non-blocking puts, against quiets of all contexts, in microseconds.
 fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     let contexts = contexts(pair, CONTEXTS[4])?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(pair.world)).collect();
@@ -168,7 +168,7 @@ const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, De
 /// The name in cases of the provider that completes writes at once.
 const AT_ONCE: &str = "at-once";
 
-/// `fabric-shim`, a libfabric that has that switch: beside this program, or built from the sources.
+/// Finds `fabric-shim`, a libfabric that can complete writes at once, beside this program, or builds it from the sources.
 fn shim() -> Result<PathBuf, String> {
     built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
 }
@@ -246,7 +246,7 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
 
 type Switch = extern "C" fn(c_int);
 
-/// The switch of the libfabric that this job has loaded, if it has one.
+/// Returns the function of the job's libfabric that switches completion at once on and off, if there is one.
 fn switch(library: &str) -> Option<Switch> {
     // SAFETY: the library is loaded already, so no initialiser runs.
     let library = unsafe { Loaded::open(library) }.ok()?;

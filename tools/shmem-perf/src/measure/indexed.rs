@@ -1,4 +1,5 @@
-//! Lists of indices, against loops on the same memory and against single operations; and between two nodes, one way and both ways.
+//! Lists of indices, against loops on the same memory and against single operations. Between two nodes, lists of one PE alone and of both
+//! at once.
 
 use shmem::AmoValue;
 
@@ -50,7 +51,7 @@ pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Nanoseconds of an element; each call takes the next list.
+/// Returns a function that measures the nanoseconds of an element. Each call takes the next list.
 fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() -> f64 {
     let (indices, mut turn) = (random(LISTS * ELEMENTS, below, seed), 0);
     move || {
@@ -117,7 +118,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     })?)
 }
 
-/// Additions to words whose pages are touched: in lists that are too short for combining, and one by one.
+/// Returns two ways to add to words whose pages are touched: by lists too short for combining, and one by one.
 fn of_words<'a, V: AmoValue>(
     world: &'a World,
     words: On<'a, [Atomic<V>]>,
@@ -154,18 +155,18 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Traffic for each element, with its name in cases and its bytes: an index and a value; an index, where all values are equal; an index
-/// there and an element back.
+/// The kinds of traffic, with their names in cases and their bytes for each element: an index and a value; an index alone, where all values
+/// are equal; an index to the other node, and an element back.
 const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
-/// Elements of a list to another node, and of the object.
+/// The number of elements of a list to another node, and of the object.
 const FAR: usize = 1 << 20;
 
-/// Lists in a flood, which exceed the buffers.
+/// The number of lists in a flood, which exceed the buffers.
 const FLOOD: usize = 16;
 
-/// Most bytes that a PE allocates in a flood: message buffers of 64 KiB; a thread's buffers for lists (see the guide); and tables of the
-/// provider, which grow with any traffic: over `tcp;ofi_rxm` of libfabric 1.20 to 11 MiB after some ten thousand messages.
+/// Upper limit on the bytes that a PE allocates in a flood: message buffers of 64 KiB; a thread's buffers for lists (see the guide); and
+/// tables of the provider, which grow with any traffic: over `tcp;ofi_rxm` of libfabric 1.20 to 11 MiB after some ten thousand messages.
 fn flood_room() -> usize {
     64 * (64 << 10) + 256 * (17 << 10) + (9 << 19) + (16 << 20)
 }
@@ -210,7 +211,6 @@ impl Lists<'_> {
             pair.sample(TargetState::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
         for (list, traffic, put, got) in [("add", "12", 12, 0), ("gather", "gather", 4, 8)] {
-            // One more pair, which touches pages.
             bench.pair(format!("indexed network-{list}"), || {
                 let send = || nanoseconds_each(FAR, || self.send(traffic, FAR));
                 let cost = pair.sample(TargetState::Library, send);

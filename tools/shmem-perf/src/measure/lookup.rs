@@ -49,7 +49,7 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
 const PUBLISHED: &str = "lookup-published";
 const FAIR: &str = "lookup";
 
-/// Partitions start on its multiples, and have room for the largest buffer.
+/// The alignment of partitions, each of which has room for the largest buffer.
 const REGION: usize = 2 << 20;
 
 /// A buffer in each of `n` partitions, and `n` buffers in the last one, at the same distances.

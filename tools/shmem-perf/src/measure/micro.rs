@@ -46,7 +46,7 @@ const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;
 
-/// A benchmark with its repetitions in one sample: some hundred microseconds, or longer for the largest sizes.
+/// Returns a benchmark with as many repetitions as take some hundred microseconds, or longer for the largest sizes.
 fn benchmark(name: &'static str, bytes: usize) -> Operation {
     let (in_flight, rounds) = match name {
         "put" | "get" => (1, ((1 << 21) / bytes).clamp(2, 5000)),
@@ -113,7 +113,8 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     Ok(())
 }
 
-/// Pairs of a benchmark with each running peer: in turn a sample of ours, then one of each peer. PEs without peers do our part alone.
+/// Returns pairs of a benchmark with each running peer. A sample of ours and one of each peer are taken in turn. PEs without peers do our
+/// part alone.
 fn beside(
     bench: &Bench<'_>,
     of: Operation,

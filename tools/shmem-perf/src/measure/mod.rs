@@ -78,11 +78,11 @@ pub(crate) const USUAL: usize = 14;
 
 pub(crate) struct Measure {
     pub(crate) name: &'static str,
-    /// The function of the subcommand; None: a job of two PEs for each task.
+    /// The function of the subcommand. If `None`, the subcommand runs a job of two PEs for each task.
     pub(crate) run: Option<fn(&mut Runner) -> Done>,
     /// The tasks of PEs, by their names on the command line.
     pub(crate) tasks: &'static [(&'static str, Task)],
-    /// An error if this machine cannot run the guarded cases.
+    /// Returns an error if this machine cannot run the guarded cases.
     pub(crate) possible: fn() -> Result<(), String>,
 }
 

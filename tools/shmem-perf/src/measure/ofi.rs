@@ -1,8 +1,8 @@
 //! Measures over libfabric: latencies, bandwidths and the rate of puts; the usual micro-benchmarks; collectives of two hosts; blocks in one
-//! message; and the costs of a provider's operations, by which strided transfers choose their way.
+//! message; and the costs of a provider's operations, from which strided transfers predict the fastest way.
 //!
-//! These costs are differences of two times: of many and few blocks, of long and short ones. A put for each block is a non-blocking put;
-//! messages are strided puts in a job that has no other way ([`PACKING`]).
+//! Each of these costs is a difference of two times, such as the times of many and of few blocks, or of long and of short ones. A put for
+//! each block is a non-blocking put. Messages are strided puts in a job that has no other way ([`PACKING`]).
 
 use std::net::TcpListener;
 
@@ -165,7 +165,7 @@ fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     Ok(())
 }
 
-/// The share of a core that this PE uses while both sleep in their own code, against 1 %: percent.
+/// Measures the share of a core that this PE uses while both PEs sleep in their own code, against 1 %, in percent.
 fn idle() -> Samples {
     const IDLE: Duration = Duration::from_millis(50);
     let used = || {
@@ -228,7 +228,7 @@ const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
 const NEVER: u64 = 1 << 50;
 
-/// A row by which every strided transfer goes in messages.
+/// Costs by which every strided transfer goes in messages.
 const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
 /// Measures the row of the provider, in a job where blocks go in messages.

@@ -142,7 +142,7 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
     Ok(found)
 }
 
-/// The table of affinities: the share of elements on the node of the threads that own their chunk.
+/// The title of the table of affinities. An affinity is the share of elements that lie on the node of the threads that own their chunk.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases".
 const AFFINITY: &str = "affinity";
@@ -243,7 +243,7 @@ fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     Ok(found)
 }
 
-/// Six digits; 1 only for all elements.
+/// Writes a share with six digits, and as 1 only if it is of all elements.
 fn share(share: f64) -> String {
     if share == 1.0 { "1".to_owned() } else { format!("{:.6}", (share * 1e6).floor() / 1e6) }
 }

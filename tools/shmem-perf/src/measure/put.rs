@@ -74,9 +74,9 @@ fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
         for bytes in SIZES {
             let (there, mut own) = (object.on(other(world)).index(..bytes), vec![1_u8; bytes]);
             let start: *mut u8 = near(there.ptr(world)).cast();
-            // SAFETY: `start` is a place as long as `own`, which is private memory.
+            // SAFETY: the place at `start` is as long as `own`, which is private memory, so the two do not overlap.
             let put = |own: &mut [u8]| unsafe { baseline::memcpy(start, own.as_ptr(), own.len()) };
-            // SAFETY: `own`, which is private memory, is as long as the place at `start`.
+            // SAFETY: the place at `start` is as long as `own`, which is private memory, so the two do not overlap.
             let get = |own: &mut [u8]| unsafe { baseline::memcpy(own.as_mut_ptr(), start, own.len()) };
             match puts {
                 true => bench.pair(format!("put {bytes}"), || {

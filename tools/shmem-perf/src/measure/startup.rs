@@ -47,7 +47,7 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
     keeps(runner, &kept, 0..2, case)
 }
 
-/// Kinds of memory, in the order of PEs' output, and the row's unit.
+/// Kinds of memory, in the order in which PEs print them, and the bytes of the unit in which a case shows them.
 const KINDS: [(&str, usize); 4] = [
     ("startup-resident", 1 << 20),
     ("startup-mappings", 1),
@@ -97,7 +97,7 @@ pub(super) fn of_status(name: &str) -> io::Result<u64> {
     of_system("/proc/self/status", name)
 }
 
-/// A line `name:      1234 kB` of what the system says of this process, in bytes.
+/// Reads a line `name: 1234 kB` of a file about this process, in bytes.
 fn of_system(file: &str, name: &str) -> io::Result<u64> {
     let lines = fs::read_to_string(file)?;
     let line = lines.lines().find_map(|line| line.strip_prefix(name));

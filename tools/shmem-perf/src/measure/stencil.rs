@@ -114,7 +114,7 @@ impl<'w> Stencil<'w> {
         ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000)
     }
 
-    /// Nanoseconds of one of `steps` steps, which all PEs begin together.
+    /// Returns the nanoseconds of one of `steps` steps, which all PEs begin together.
     fn run(&mut self, steps: usize, mut step: impl FnMut(&mut Self, usize)) -> f64 {
         self.world.barrier_all();
         nanoseconds_each(steps, || (0..steps).for_each(|number| step(self, number)))
@@ -176,7 +176,7 @@ fn pass(late: Duration, step: usize, pe: usize) {
     }
 }
 
-/// Private cells at the same offset in a page as `address`, since aliases of page offsets cost time. They are leaked.
+/// Returns private cells at the same offset in a page as `address`, since aliases of page offsets cost time. The cells are leaked.
 fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static mut [f64] {
     const PAGE: usize = 4096;
     let cells = Vec::leak(vec![0.0; values.len() + PAGE / size_of::<f64>()]);

@@ -18,7 +18,7 @@ pub(crate) const ALLOC: Measure =
 pub(crate) const SIGNAL: Measure =
     Measure { name: "signal", tasks: &[("signal", Task::Near(signals))], ..Measure::PLAIN };
 
-/// Barriers in one sample where every PE has a core, and where PEs share cores, and sleep in each barrier.
+/// The number of barriers in one sample, where every PE has a core, and where PEs share cores and sleep in each barrier.
 const SPINNING: usize = 500;
 const SLEEPING: usize = 20;
 
@@ -92,9 +92,9 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
         let bytes = size_of_val(source);
         let send = |trip| {
             if bytes == size_of::<u64>() {
-                // SAFETY: a source of 8 bytes is a `u64`.
+                // SAFETY: the source is valid for reads of 8 bytes, and is a `u64`, because no other source has 8 bytes.
                 let word = unsafe { from.cast::<u64>().read_volatile() };
-                // SAFETY: a `u64`, too, on this node (`near`).
+                // SAFETY: the place is a `u64`, too, and is mapped on this node (`near`).
                 unsafe { to.cast::<u64>().write_volatile(word) };
             } else {
                 // SAFETY: the place is on this node and has as many bytes as its source. Both live as long as they are borrowed
@@ -109,7 +109,7 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     Ok(())
 }
 
-/// Nanoseconds of one way in the next round trips, which have growing numbers: PE 0 sends, the other PE answers.
+/// Returns the nanoseconds of one way in the next round trips, which have growing numbers. PE 0 sends, and the other PE answers.
 #[inline(always)]
 fn ping_pong(
     world: &World,

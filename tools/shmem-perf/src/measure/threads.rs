@@ -21,10 +21,10 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Numbers of threads. More threads than cores take turns.
+/// The measured numbers of threads. More threads than cores take turns.
 const NUMBERS: [usize; 6] = [1, 2, 4, 8, 16, 36];
 
-/// Passes of a thread in one sample, over its row, or puts of `bytes` bytes: some hundred microseconds for one thread.
+/// Returns how often a thread writes its row, or puts `bytes` bytes, in one sample: some hundred microseconds for one thread.
 fn passes(bytes: usize) -> u64 {
     let (most, less) = if cfg!(debug_assertions) { (20, 400) } else { (8_000, 1) };
     if bytes == 0 { most } else { ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less) }
@@ -95,7 +95,7 @@ fn by_threads(given: &Given) -> Done {
     Ok(world.free(places)?)
 }
 
-/// A put of `source`, or, if it is empty, puts of 8 bytes to each line of a thread's row.
+/// Puts `source`, or, if `source` is empty, 8 bytes to each line of a thread's row.
 #[inline(never)]
 fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &[u8]), value: u64) {
     if !source.is_empty() {

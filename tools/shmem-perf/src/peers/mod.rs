@@ -1,8 +1,8 @@
 //! Peers: programs of other libraries that are measured beside our own.
 //!
-//! A peer is a small program in C (`examples/peers`) of two processes, which uses its library in the fastest way. It is [built](Programs) where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest)
-//! with samples of one operation, and sleeps in between. So times of both are taken in turn, on the same cores, as pairs. A missing peer is
-//! reported.
+//! A peer is a small program in C (`examples/peers`) that uses its library in the fastest way, with two processes. It is [built](Programs)
+//! where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest) with samples of one operation, and
+//! sleeps in between. So our times and the peer's are taken in turn, on the same cores, as pairs. A missing peer is reported.
 
 macro_rules! example {
     ($file:literal) => {
@@ -28,7 +28,7 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// The text of a C file.
     source: &'static str,
-    /// How it is built: by a C compiler of a Debian package, or [`OWN`].
+    /// The C compiler that builds it, from a Debian package, or [`OWN`].
     by: &'static str,
 }
 
@@ -101,7 +101,7 @@ impl From<io::Error> for PeerError {
 const HEADERS: [(&str, &str); 2] =
     [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
-/// The longest build of a program. A peer needs a second; the C library of this workspace, minutes, but only once.
+/// Upper limit on the time to build a program. A peer needs a second. The C library of this workspace needs minutes, but only once.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Exit codes of `timeout` for a program that it has ended, and for one that does not exist.
@@ -147,7 +147,8 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const OPEN_MPI: &str = "--allow-run-as-root --oversubscribe -np 2 --bind-to none --mca memory ^patcher --mca orte_tmpdir_base . \
                         --mca btl_vader_backing_directory .";
 
-/// Shell commands, in the directory of the programs, that build a peer's program and start its processes.
+/// Returns two shell commands for the directory of the programs. The first one builds a peer's program, the second one starts its
+/// processes.
 fn lines(Peer { name, by, .. }: Peer, processes: usize) -> [String; 2] {
     let of_c = |compiler| format!("{compiler} -O2 -pthread {name}.c -o {name}");
     let open_mpi = |launcher| format!("{launcher} {OPEN_MPI} ./{name}");
@@ -186,7 +187,7 @@ fn build(peer: Peer, directory: &Path) -> Result<(), PeerError> {
     }))
 }
 
-/// The command that starts a peer's processes: two, which bind themselves to the first two cores, or more on all cores.
+/// Returns the command that starts a peer's processes: two, which bind themselves to the first two cores, or more on all cores.
 fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     let processes = peer.processes(cores.len());
     let [_, line] = lines(peer, processes);
@@ -202,7 +203,7 @@ fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     command
 }
 
-/// A file beside this program; if it is missing, it is built in the sources by `cargo build` with these arguments.
+/// Finds a file beside this program. A missing file is built in the sources, by `cargo build` with these arguments.
 pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
     let this = std::env::current_exe().map_err(|why| why.to_string())?;
     let file = this.with_file_name(name);

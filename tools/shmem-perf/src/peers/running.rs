@@ -1,4 +1,4 @@
-//! A running peer. It introduces itself in a line of JSON, and answers each request by another one.
+//! A running peer. It introduces itself by a line of JSON, and answers each request by another line of JSON.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use shmem_launch::cpus;
 use super::{Peer, PeerError, Programs, launch};
 use crate::samples::Samples;
 
-/// The longest time for a peer's start and for an answer. It needs less than a second for either; the rest is for busy machines.
+/// Upper limit on the time for a peer's start and for an answer. Either takes less than a second on a machine that is not busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Running {
         other.against(limit, repetitions, || self.sample(cost))
     }
 
-    /// Nanoseconds of each sample; for 0 samples the peer checks that the operation does what it should.
+    /// Returns the nanoseconds of each sample. Asked for 0 samples, the peer checks that the operation does what it should.
     fn ask(&self, request: &PeerRequest, samples: usize) -> Result<Vec<f64>, PeerError> {
         let PeerRequest { case, operation, numbers } = request;
         let asked = format!("{case} {operation} {numbers} {samples}");

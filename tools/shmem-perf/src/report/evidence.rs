@@ -20,14 +20,15 @@ use crate::bench::{Done, Fact};
 use crate::case::Case;
 use crate::runner::Kept;
 
-/// Facts that the page looks for: the product, the extent of the report, and its duration, added at the end.
+/// Names of facts that the page looks up: the measured product, the extent of the report (whole or quick), and its duration, which is added
+/// at the end.
 pub(super) const PRODUCT: &str = "product";
 pub(super) const EXTENT: &str = "extent";
 pub(super) const TOOK: &str = "took";
 
 pub(super) const QUICK: &str = "quick";
 
-/// The end of the name of a product whose figures mean nothing.
+/// The end of the product's value in a debug build, whose figures mean nothing.
 pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
@@ -120,7 +121,7 @@ fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
     lines.map_err(|error| format!("{} is no file of a report: {error}", file.display()))
 }
 
-/// The first line of output of a shell command.
+/// Returns the first line that a shell command prints.
 fn said(line: &str) -> String {
     let printed = Command::new("sh").args(["-c", line]).output().map(|output| output.stdout);
     let printed = String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned();

@@ -107,7 +107,7 @@ impl<'a> View<'a> {
             pattern => Cell::of(first(pattern), "limit"),
         });
         let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(limits).collect();
-        // Marks the best library, but no ratio: each is over a limit of that library's own.
+        // Marks the best library. Ratios are not marked, because each is over a limit of that library's own.
         let numbers: Vec<f64> = answers[..3].iter().filter_map(Cell::value).collect();
         if !is_ratio && numbers.len() > 1 {
             let best = numbers.into_iter().reduce(f64::min);
@@ -259,7 +259,8 @@ pub(super) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// A text: the title of the next rows (`group`), over all columns, or a published figure (`published`).
+    /// Makes a cell with a text. With the class `group` it is the title of the next rows, over all columns; with `published`, a published
+    /// figure.
     pub(super) fn new(class: &'static str, text: impl Into<String>) -> Self {
         Self { text: text.into(), class, ..Self::default() }
     }

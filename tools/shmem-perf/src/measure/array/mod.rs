@@ -45,7 +45,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Bytes of a layer. A debug build is for tests of the tool.
+/// Bytes of a layer, and fewer in a debug build, which only tests the tool.
 const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10]
 } else {
@@ -77,7 +77,7 @@ fn run(runner: &mut Runner) -> Done {
     Ok(())
 }
 
-/// Elements of the arrays: 64 MiB, not a multiple of anything. A debug build is for tests of the tool.
+/// Elements of the arrays: 64 MiB, not a multiple of anything; and few in a debug build, which only tests the tool.
 const ELEMENTS: usize = if cfg!(debug_assertions) { 4099 } else { (8 << 20) - 15 };
 
 const FEW: usize = (32 << 10) - 19;
@@ -130,10 +130,10 @@ fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
     }
 }
 
-/// A loop's name, the loop over an array, and that over a slice.
+/// The name of a loop, the loop over an array, and the loop over a slice.
 type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Dimensions));
 
-/// Loops over an array, in turn with loops over a slice in the heap: nanoseconds for each element.
+/// Measures loops over an array in turn with loops over a slice in the heap, in nanoseconds for each element.
 fn loops<const D: usize, S: Storage>(
     world: &mut World,
     bench: &Bench<'_>,
@@ -203,9 +203,9 @@ fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, stora
     loops(world, bench, (storage, name, "/3"), (SPACE, SPACE), &space)
 }
 
-/// Makes and frees zeroed arrays, against zeroed objects in the heap: microseconds for each. All PEs call it. The source names one program
-/// that is sensitive to the cost of registration: it makes an array for each layer of a network, fills it, and frees it ("Single-ddata with
-/// Separate Arrays").
+/// Measures how long it takes to make and free a zeroed array, against a zeroed object in the heap, in microseconds. All PEs call it. The
+/// source names one program that is sensitive to the cost of registration: it makes an array for each layer of a network, fills it, and
+/// frees it ("Single-ddata with Separate Arrays").
 fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
     let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
     if !bench.wants(&name) {
@@ -220,7 +220,7 @@ fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str,
     Ok(())
 }
 
-/// Microseconds to make an object: mean of several, fewer if larger. Each is freed after the next one is made.
+/// Returns the mean microseconds to make one of several objects, fewer if they are large. Each is freed after the next one is made.
 fn in_a_loop<T: Free>(world: &World, bytes: usize, make: impl Fn() -> Result<T>) -> Result<f64> {
     let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
     let start = Instant::now();

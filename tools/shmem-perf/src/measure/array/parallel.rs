@@ -10,7 +10,7 @@ pub(super) fn in_parallel(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(loops(world, bench, "chosen", Chosen)?)
 }
 
-/// Parallel loops over an array, against `rayon`'s loops over a slice in the heap, on as many threads: nanoseconds for each
+/// Measures parallel loops over an array against `rayon`'s loops over a slice in the heap, on as many threads, in nanoseconds for each
 /// element.
 fn loops<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: S) -> Result<()> {
     let pools = &world.node_pools()?;

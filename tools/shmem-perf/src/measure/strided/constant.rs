@@ -68,7 +68,7 @@ fn short(world: &World, pe: Pe, source: &[f64; SHORT]) {
     strided!(world, MATRIX@pe[..SHORT, 5] = source[..]);
 }
 
-/// Short column by hand: a loop of stores, after the branch for PEs of other nodes.
+/// The same short column by hand: a loop of stores, after the branch for PEs of other nodes.
 #[inline(never)]
 fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
     if let Some(to) = MATRIX.on(pe).ptr(world) {

@@ -38,7 +38,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// The value for a whole run, a quick one, or a debug build, which only shows that the measure works.
+/// Returns the value for a whole run, for a quick run, or for a debug build, which only shows that the measure works.
 fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
     match (cfg!(debug_assertions), quick) {
         (true, _) => debug,
@@ -75,12 +75,12 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
         }
         constant::constant(world, bench);
         few(bench, "few", sides.skewed(1024));
-        // The destination is half a line behind the source, by offsets in pages.
+        // At its offset in a page, the destination begins half a cache line behind the source.
         few(bench, "alias", sides.followed(32));
     })
 }
 
-/// Times of the library, of the limit, and of a loop of puts, in turn.
+/// Adds a case. `times` measures the library, the limit, and a loop of puts, in this order.
 fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64; 3]) {
     if !bench.wants(&name) {
         return;
@@ -91,7 +91,7 @@ fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64;
     bench.push(Record { loop_of_puts: Some(beside(2)), ..bench.record(name, beside(1)) });
 }
 
-/// Nanoseconds of one of `count` transfers, after an untimed one that fills the caches.
+/// Returns the nanoseconds of one of `count` transfers, after an untimed one that fills the caches.
 fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
     transfer();
     each(count, transfer)

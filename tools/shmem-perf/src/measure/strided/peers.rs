@@ -18,19 +18,19 @@ pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
 /// Transfers in one sample, each complete at its destination before the next one begins.
 const TRANSFERS: usize = 20;
 
-/// Bytes from a multiple of two pages to the destination.
+/// The distance of the destination from a multiple of two pages, in bytes.
 const START: usize = 256;
 
-/// Bytes from such a multiple to the source. If strides are powers of two, the starts decide which sets of caches and TLBs both
-/// sides share. This value is best for MPI.
+/// The distance of the source from a multiple of two pages, in bytes. If strides are powers of two, the starts decide which sets of caches
+/// and TLBs both sides share. This value is best for MPI.
 const SKEW: usize = ALIGN / 2 + 320;
 
 const DOUBLE: usize = size_of::<f64>();
 
-/// Doubles of each side: those of the peers' arrays, and the slack for alignment.
+/// The number of doubles of each side: as in the peers' arrays, and slack for alignment.
 const DOUBLES: usize = 1100 * 1032 + 2 * ALIGN / DOUBLE;
 
-/// [blocks, doubles in each, stride of the destination, stride of the source], in doubles.
+/// Returns the number of blocks and, in doubles, the length of a block, the stride of the destination, and that of the source.
 fn doubles(pattern: &Pattern) -> [usize; 4] {
     let [_, Level { count, to, from }] = pattern.inner();
     [count, pattern.block() / DOUBLE, to / DOUBLE, from / DOUBLE]

@@ -13,7 +13,7 @@ use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, TransferPlan, settings};
 
 use super::*;
 
-/// Bytes of a heap beside the sides: statics, and the margin.
+/// The bytes of a heap that the sides do not use, for statics and the margin.
 const SPARE: usize = 4 << 20;
 
 pub(super) fn measure_table(runner: &mut Runner) -> Done {
@@ -38,7 +38,8 @@ pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
 
-/// Bytes of a side: enough for all cells, but at most a sixteenth of the free memory, or eight last-level caches if that is more.
+/// Returns the bytes of a side: enough for all cells, but at most a sixteenth of the free memory, or eight last-level caches if that is
+/// more.
 fn room(payload: usize) -> usize {
     let left = Machine::default().available().bytes;
     let wanted = (left / 16).max(8 * last_level_cache());
@@ -67,7 +68,7 @@ fn times(
     let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
-        // A line is what both sides are aligned to.
+        // Both sides are aligned to a cache line.
         .map(|algorithm| {
             TransferPlan::of(even(block, all, stride), 64, algorithm, &settings().thresholds).method()
         });

@@ -25,7 +25,7 @@ pub(crate) const fn even(block: usize, count: usize, stride: usize) -> Pattern {
     Pattern::blocks(block, count, stride, stride)
 }
 
-/// Blocks that lie in `span` bytes on the side with the larger distance.
+/// Returns as many blocks as `span` bytes hold on the side with the larger stride.
 pub(crate) fn within(block: usize, to: usize, from: usize, span: usize) -> Pattern {
     Pattern::blocks(block, span.saturating_sub(block) / to.max(from) + 1, to, from)
 }
@@ -63,8 +63,8 @@ impl<'w> Sides<'w> {
         self
     }
 
-    /// Moves the start of the own side to `by` bytes before the other side's, by offsets in pages: by the low 12 bits of addresses,
-    /// a store looks like the next load.
+    /// Moves the start of the own side to `by` bytes before the start of the other side, by offsets in pages. Then a store looks like the
+    /// next load, by the low 12 bits of its address.
     pub(super) fn followed(&mut self, by: usize) -> &mut Self {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
@@ -119,7 +119,7 @@ impl<'w> Sides<'w> {
         unsafe { execute_dyn(plan, to, from) };
     }
 
-    /// Nanoseconds of a transfer by each plan, in turn, for each round, without a first round that touches pages.
+    /// Returns, for each round, the nanoseconds of a transfer by each plan, in turn. A first round, which touches pages, is left out.
     pub(crate) fn race(
         &mut self,
         plans: &[TransferPlan],
@@ -145,7 +145,7 @@ impl<'w> Sides<'w> {
         unsafe { lines(pattern, to, from) };
     }
 
-    /// Nanoseconds of a transfer by the library's routine, and by a loop of puts.
+    /// Returns the nanoseconds of a transfer by the library's routine, and by a loop of puts.
     pub(super) fn beside_puts(
         &mut self,
         count: usize,
@@ -195,25 +195,25 @@ pub(super) unsafe fn loop_of_puts(
                 Direction::Put => to as usize,
                 Direction::Get => from as usize,
             };
-            // SAFETY: a block (caller).
+            // SAFETY: the block is readable and writable (caller).
             unsafe { move_one(black_box(place), symmetric, to, from, block) };
             (to, from) = (to.wrapping_add(inner.to), from.wrapping_add(inner.from));
         }
     }
 }
 
-/// The limit: first one load from each line of the source, then one store to each of the destination.
-/// Lines that several blocks share are visited once for each block.
+/// Does what the limit does: one load from each line of the source, then one store to each line of the destination. A line that several
+/// blocks share is visited once for each block.
 ///
 /// # Safety
 ///
 /// Every block of `pattern` must be readable from `from` on, and writable from `to` on.
 #[inline(never)]
 pub(super) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
-    // SAFETY: a byte of a block (caller). Volatile: the compiler may not drop it.
+    // SAFETY: the byte is in a block, which is readable (caller). The load is volatile, so that the compiler keeps it.
     let load = |at| _ = unsafe { from.wrapping_add(at).read_volatile() };
     each_line(pattern, |level| level.from, load);
-    // SAFETY: a byte of a block (caller).
+    // SAFETY: the byte is in a block, which is writable (caller).
     let store = |at| unsafe { to.wrapping_add(at).write_volatile(1) };
     each_line(pattern, |level| level.to, store);
 }

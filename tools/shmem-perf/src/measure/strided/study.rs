@@ -8,11 +8,11 @@ use crate::measure::indexed::random;
 
 type Point = (Pattern, Direction);
 
-/// Bytes of each side; for regret those of the published table.
+/// Bytes of each side; for regret, as many as the published table needs.
 const ROOM: usize = 16 << 20;
 const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 
-/// Random layouts; and layouts of each kind in a quick run.
+/// The number of random layouts, and of layouts of each kind in a quick run.
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 
