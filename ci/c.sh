@@ -17,7 +17,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# As README's test command builds, so that little is built twice.
+# A debug build, as by README's test command, so that little is built twice.
 shmem-c/make.sh --debug "$work/prefix" >/dev/null
 export OSHCC=$work/prefix/bin/oshcc OSHCXX=$work/prefix/bin/oshc++ OSHRUN="$work/prefix/bin/oshrun -np"
 export LIMIT=${LIMIT:-120}
@@ -39,25 +39,25 @@ programs 'processes of one host'
 ci/install clang lld || echo "left out: programs of clang, and those that lld links"
 cargo test --quiet --workspace --test globals
 
-# C++ calls what C calls: these are enough where it is the library that is looked at.
+# Programs in C++ call the same functions, so those in C are enough where only the library differs.
 in_c=$(cd shmem-c/tests/conformance && printf '%s ' *.c)
 in_c=${in_c//.c /  }
-# Of one build, but for what is built otherwise.
+# `BUILT=1` takes the programs that are built already.
 programs 'checked mode' BUILT=1 LIST="$in_c" SHMEM_CHECK=1 CHECK=1 PES='2 3'
 programs 'static library' OUT="$work/static" CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective at_exit'
 if command -v clang >/dev/null; then
-    # gcc has seen to what optimisation makes of them, which takes four times as long to compile.
+    # Without optimisation, which takes four times as long to compile, and which gcc has covered.
     programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ CFLAGS=-O0 PES=2
 fi
-# What programs do to their own memory, to their variables, which are put elsewhere before `main`, and with what the library
-# gives them. What a job has to its end would count as leaks.
-# (ci/sanitize.sh looks at the library itself.)
+# Sanitizers check the programs' accesses to their own memory, to their variables (which the library moves before `main`), and to
+# memory of the library. Leaks are not checked, because a job keeps its memory to its end. (ci/sanitize.sh checks the library
+# itself.)
 sanitized() { # WHAT VARIABLE=VALUE...
     programs "$1" "${@:2}" PES=2 LIST="$(cat shmem-c/tests/conformance/sanitized)" ASAN_OPTIONS=detect_leaks=0 \
         CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
 }
 sanitized 'AddressSanitizer and UndefinedBehaviorSanitizer' OUT="$work/sanitized"
-# As programs in C are debugged and profiled: the loader, and where variables lie, are other ones there.
+# Valgrind, by which programs in C are debugged and profiled, loads programs in another way, and to other addresses.
 if command -v valgrind >/dev/null || ci/install valgrind; then
     for tool in 'memcheck --error-exitcode=9' callgrind helgrind; do
         before=$SECONDS
@@ -74,9 +74,9 @@ else
     echo "left out: programs under Valgrind"
 fi
 if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
-    # Whatever other networks come and go on this machine.
+    # On the loopback interface, so that no other network of this machine matters.
     export SHMEM_OFI_INTERFACE=lo SHMEM_OFI_PROVIDER='tcp;ofi_rxm'
-    # Nor how long one waits for another there.
+    # Waiting for another PE takes long there.
     export SHMEM_WAIT_WARN=0
     hosts="$work/prefix/bin/oshrun --hosts-as"
     programs 'two PEs on each host' BUILT=1 LIST="$in_c" OSHRUN="$hosts *x2 -np" PES=3 CHECK=1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Correct programs in checked mode: they pass, so no mistake is reported where there is none. (What is to be found is in
+# Runs correct programs in checked mode, in which no mistake may be reported. (Mistakes that must be reported are in
 # shmem-rt/tests/jobs/check.rs.)
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,7 +1,6 @@
 #!/bin/bash
-# What other compilers make of what is here: the oldest Rust that Cargo.toml promises (`rust-version`) takes what users build
-# (tests are for those who work on it); the next one, which is in beta, takes it too, and finds its own words for each misuse.
-# Fetches them where that may be.
+# Builds with other compilers. The oldest Rust that Cargo.toml promises (`rust-version`) must compile what users build, without
+# tests. The beta must, too, and must report each misuse, in its own words. Toolchains are fetched where that is possible.
 #
 # usage: ci/compilers.sh TOOLCHAIN...      README's whole test command with these, such as beta and nightly
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What containers take away: file systems, namespaces, capabilities, system calls, memory and CPUs. Each row is a job in such
-# surroundings, which goes on, or ends with one message. The table "Containers" of the guide's chapter on launching says the same.
+# Jobs without what containers take away: file systems, namespaces, capabilities, system calls, memory and CPUs. Each row is such
+# a job, which runs, or ends with one message. The table "Containers" of the guide's chapter on launching documents the same rows.
 #
 # Needs root, for namespaces.
 set -euo pipefail

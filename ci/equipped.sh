@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs what README's test command leaves out: tests of the tools, and tests that need root, a libfabric, headers or mpirun,
-# which are installed here. What none of this gives a machine (nodes of memory, pools of huge pages) is left to numa.sh;
-# whatever else a test still lacks is an error.
+# Runs what README's test command leaves out: tests of the tools, and tests that need root, a libfabric, headers or mpirun, which
+# are installed here. Tests that need other memory nodes or pools of huge pages are left to numa.sh. A test that is skipped for
+# any other reason is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,9 +11,9 @@ if [ "$(id -u)" -ne 0 ] || ! ci/install libfabric1 libfabric-dev libpmix-dev ope
 fi
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
-# Whatever other networks come and go on this machine.
+# On the loopback interface, so that no other network of this machine matters.
 export SHMEM_OFI_INTERFACE=lo
-# README's command draws all cases.
+# Few random cases, since README's command draws all of them.
 export PROPTEST_CASES=8
 tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
     cargo test --quiet --workspace "$@" >"$said" 2>&1 || { cat "$said"; exit 1; }
@@ -26,5 +26,5 @@ tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
 tests --lib --test bindings --test demands -- --nocapture
 tests --test scale -- --nocapture
 tests --test jobs --test info -- --nocapture pmix:: of_another_host hosts_that_wait a_provider
-# What of `network` no other step runs; it chooses interfaces by itself.
+# The modules of `network` that no other step runs. Their tests choose interfaces themselves.
 (unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture fabric:: nodes::)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests on several PEs over libfabric, on this machine alone: every PE as if on a host of its own, then PEs
-# of several pretended hosts, which reach those of their own through memory and others through the fabric; a few
-# of them again over other providers.
+# Runs the tests on several PEs over libfabric, on this machine alone. First every PE is on a pretended host of its own. Then each
+# pretended host has two PEs, which reach each other through memory, and others through the fabric. A few tests run again over
+# other providers.
 #
 # usage: ci/fabric.sh [basic]     only the module `basic`, every PE on a host of its own
 set -eu
@@ -12,7 +12,7 @@ if [ -z "${SHMEM_LIBFABRIC:-}" ] && ! ci/install libfabric1; then
     exit 0
 fi
 
-# Whatever other networks come and go on this machine.
+# On the loopback interface, so that no other network of this machine matters.
 export SHMEM_OFI_INTERFACE=lo
 
 # Fewer random cases than over memory.
@@ -21,7 +21,7 @@ export PROPTEST_CASES=12
 part() { # WHAT MODULE...: built as in unit.sh, so that nothing is built twice
     what=$1 before=$(date +%s)
     shift
-    # Jobs of more PEs than cores, on networks that are none, show little and take long.
+    # Left out: tests with more PEs than cores, which take long and show little without a real network.
     cargo test --quiet --workspace --test ordered --test racing --test network -- "$@" --skip each_other_on_4
     echo "-- $what: $(($(date +%s) - before)) s"
 }
@@ -31,17 +31,17 @@ if [ "${1-}" = basic ]; then
     exit
 fi
 
-# Beside a process that belongs to no job: another user's, where this is root.
+# Jobs beside a process that belongs to no job, and that is another user's if this script runs as root.
 before=$(date +%s)
 cargo test --quiet --workspace --test network stranger::
 echo "-- strangers: $(($(date +%s) - before)) s"
 
-# Every PE as if alone on its host: blocks of bytes, each of which is split and packed in some way.
+# Every PE is alone on its host. These tests transfer blocks of bytes, each of which is split or packed in some way.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
     array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: long_signals:: nonblocking:: regions:: rma:: \
     strided:: words::
-# What members do together with much data, and beside the program; of those that choose no transport themselves.
+# Large collectives, blocking and started ones. Left out are tests that choose a transport themselves.
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, large collectives' \
     streams::between_two streams::between_three flights::histories_on_2 flights::histories_on_3 --skip nodes
 for provider in sockets 'udp;ofi_rxd'; do
@@ -49,8 +49,8 @@ for provider in sockets 'udp;ofi_rxd'; do
 done
 SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma:: signal::
 
-# Of two PEs on each host, one is reached through memory: words, their order, and what members do together. First on interfaces of
-# two networks, which the PEs of a host take in turn.
+# Two PEs on each host: words, their order, and collectives. First over interfaces of two networks, which the PEs of a host take
+# in turn.
 export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' SHMEM_OFI_INTERFACE=127.0.0.0/8,$(hostname -I | cut -d' ' -f1) \
     part 'tcp;ofi_rxm, interfaces in turn' basic::

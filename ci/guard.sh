@@ -1,14 +1,13 @@
 #!/bin/bash
-# The regression guard: `shmem-perf check` prints what cases of all measures cost beside their limits, and refuses what only
-# an operation that does something else than it ought to can cost, on any processor (tools/shmem-perf/src/check.rs). Nobody who
-# only runs the tests meets it: those look at no clock. It wants the machine for itself: nothing else runs beside it. Built where machine
-# code is looked at (assembly.sh).
+# The regression guard: `shmem-perf check` prints the costs of cases of all measures beside their limits, and fails at a cost that
+# only a wrong operation has, on any processor (tools/shmem-perf/src/check.rs). The tests look at no clock, so they do not include
+# it. Nothing else may run on the machine at the same time. Uses the build of assembly.sh.
 #
 # usage: ci/guard.sh [ten]     only ten cases: what one put, atomic operation and barrier cost, and what finding a partition adds
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# With the shim, over which tracking is measured.
+# The measure `tracking` needs the shim.
 cargo build --quiet --release -p shmem-perf -p fabric-shim
 guard=${CARGO_TARGET_DIR:-target}/release/shmem-perf
 start=$SECONDS
@@ -17,7 +16,7 @@ measures=()
 "$guard" check "${measures[@]}"
 echo "-- checked in $((SECONDS - start)) s"
 
-# Held against what nothing can reach, it says so and fails.
+# Against a bound that nothing can reach, the guard must fail with its message.
 status=0
 said=$("$guard" check put8-static --allowance 0.01 2>&1) || status=$?
 if [ "$status" -ne 1 ] || ! grep -q 'put8-static 8 is too slow: .* in 5 measurements, allowed is 0.04' <<<"$said"; then

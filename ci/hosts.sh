@@ -1,8 +1,8 @@
 #!/bin/bash
 # Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun, MPICH's mpiexec and a
-# Slurm of their own, and under shmrun, which asks each of them, over libfabric between hosts and shared memory on each.
-# Examples run unchanged, and what they compute is compared bit for bit; then tests of the library run
-# with mpirun and with Slurm, both at once, because starting is waiting.
+# Slurm of their own, and under shmrun, which asks each of these launchers. PEs use libfabric between hosts, and shared memory on
+# each. Examples run unchanged, and their results are compared bit for bit. Then tests of the library run with mpirun and with
+# Slurm, at the same time, because starting is mostly waiting.
 #
 # Needs Debian packages, which it installs where it may, and namespaces (root). Where these cannot be had, the step
 # says so and runs what needs neither: the same examples with several PEs on this machine, over the transport of
@@ -18,7 +18,7 @@ pes=8
 modules=("$@")
 [ $# -gt 0 ] || modules=(basic:: collectives::histories collectives::sums collectives::items)
 bin=$(realpath -m "${CARGO_TARGET_DIR:-target}")/debug
-# heat2d with `--tolerance 6`, as in examples/tests/programs: of all bits of its result.
+# The checksum of all bits of heat2d's result with `--tolerance 6`, as in examples/tests/programs.
 heat='checksum cb1f82b05cc72ae8'
 
 if ! is_inside; then
@@ -56,7 +56,7 @@ ci/slurm-up.sh "$hosts" "$pes" "$work/slurm"
 mpirun=$(mpirun_on 1 "$hosts" $((pes / hosts)))
 hydra="timeout 120 $HOSTS/hostsh login mpiexec.hydra -launcher ssh -launcher-exec $HOSTS/hostrsh \
     -hosts $(seq -s, -f "h%g:$((pes / hosts))" "$hosts") -n {pes}"
-# Slurm ends a job in which a task fails only when asked.
+# Slurm must be asked to end a job in which a task fails.
 srun="timeout 120 srun --mpi=pmix --kill-on-bad-exit -N $hosts --distribution=cyclic -n {pes}"
 
 run() { # LAUNCHER COMMAND...
@@ -71,7 +71,8 @@ fail() { # FILE MESSAGE
 jobs=$(binary jobs)
 ordered=$(binary ordered)
 
-# A program of tests/jobs/pmix.rs that ends badly, on all hosts, long before the time is over that it has (124).
+# Runs a program of tests/jobs/pmix.rs that fails on all hosts. It must end with a code, and not by the launcher's time limit
+# (124).
 ends() { # LAUNCHER NAME PROGRAM FILE [CODE]
     local status=0
     TEST_PMIX_PROGRAM=$3 run "$1" "$jobs" --exact pmix::program --nocapture >"$4" 2>&1 || status=$?
@@ -90,7 +91,7 @@ examples() { # LAUNCHER NAME
     grep -qx "$heat" "$said" || fail "$said" "heat2d under $2 comes to something else"
 }
 
-# Programs that touch single elements of all PEs, with what each takes, and what it says at the end.
+# Programs that access single elements of all PEs, with their arguments.
 irregular=(
     "histogram --bins 10000 --samples 200000" "triangles --vertices 500 --degree 10" "spmv --size 3001 --steps 5"
     "isx --keys 50000"
@@ -112,11 +113,11 @@ tested() { # LAUNCHER NAME
     results "$said" run "$1"
     cmp "$work/one-host.said" "$said" || fail "$said" "irregular programs under $2 come to something else than on one host"
     dies "$1" "$2" "$said"
-    # One on the last host says why, with its code.
+    # A PE on the last host ends the job, with a reason and a code.
     ends "$1" "$2" abort-$((pes - 1)) "$said" 42
     [ "$(grep -c "PE $((pes - 1)) ended the job with code 42: the sky is falling" "$said")" -eq 1 ] ||
         fail "$said" "an abort of the last PE of $2 is not told once"
-    # All PEs on all hosts say why at once.
+    # All PEs on all hosts end the job at the same time.
     ends "$1" "$2" abort "$said"
     [ "$(grep -c 'ended the job with code 42: the sky is falling' "$said")" -eq 1 ] ||
         fail "$said" "an abort of all PEs of $2 is not told once"
@@ -127,7 +128,7 @@ under_mpirun() {
 }
 under_srun() {
     tested "$srun" srun
-    # Slurm without --kill-on-bad-exit does not end a job in which a task dies: the PEs do.
+    # Without --kill-on-bad-exit, Slurm does not end a job in which a task dies, so the PEs must.
     local said=$work/srun.said
     dies "${srun/--kill-on-bad-exit/}" "srun without --kill-on-bad-exit" "$said"
     grep -q "PE 5 has died" "$said" || fail "$said" "nobody says that PE 5 has died"
@@ -145,7 +146,7 @@ under_hydra() {
     fi
     joined "$hydra" hydra
 }
-# By PMI-1: values between hosts longer than the launcher takes, examples, and ends.
+# Launchers with PMI: exchanges of values longer than the launcher accepts, examples, and failures.
 joined() { # LAUNCHER NAME
     local said=$work/$2.said
     TEST_PMIX_PROGRAM=bootstrap run "$1" "$jobs" --exact pmix::program --nocapture >"$said" 2>&1 || fail "$said" "exchanges of $2"
@@ -157,19 +158,19 @@ joined() { # LAUNCHER NAME
         fail "$said" "an abort of all PEs of $2 is not told once"
 }
 
-# By shmrun, which translates what it is asked for: mpirun, which it finds by itself, and srun.
+# By shmrun, which translates its options for mpirun (which it finds itself), srun, and MPICH's mpiexec.
 under_shmrun() {
     local list='' net i way said=$work/shmrun.said
     net=$(cat "$HOSTS/net").0/24
     for i in $(seq "$hosts"); do list=$list,h$i:$((pes / hosts)); done
-    # Beside the other mpirun, which has the usual one.
+    # A directory of temporary files of its own, because the other mpirun uses the default one.
     mkdir "$work/shmrun"
     local by_mpirun="timeout 120 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=rsh \
         OMPI_MCA_plm_rsh_agent=$HOSTS/hostrsh OMPI_MCA_oob_tcp_if_include=$net OMPI_MCA_btl_tcp_if_include=$net \
         OMPI_MCA_orte_tmpdir_base=$work/shmrun $HOSTS/hostsh login $bin/shmrun -H ${list#,}"
     local by_srun="timeout 120 $bin/shmrun --launcher srun -H ${list#,}"
     local ways='mpirun srun'
-    # Its options have no blanks here: a program that has them.
+    # shmrun's option --launcher takes words without blanks, so a script has the options.
     printf '#!/bin/sh\nexec mpiexec.hydra -launcher ssh -launcher-exec %s/hostrsh "$@"\n' "$HOSTS" >"$work/hydra"
     chmod +x "$work/hydra"
     local by_hydra="timeout 120 $HOSTS/hostsh login $bin/shmrun --launcher $work/hydra -H ${list#,}"

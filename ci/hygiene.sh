@@ -31,8 +31,7 @@ search '\b(TODO|FIXME|XXX)\b' '*.rs' '*.sh' '*.toml' '*.md' | rule "what is miss
 search '^[^/]*(process|libc)::exit\(' 'shmem-core/src/*.rs' 'shmem-launch/src/*.rs' 'shmem-rt/src/*.rs' 'shmem-c/src/*.rs' |
     rule "a library ends the process by process_exit::end: exit destroys what transfers still write"
 
-# One thing to a file, and one type in one file: a file that is much longer than others may be two. What ci/bindings.sh
-# makes is read by nobody.
+# A file has one subject, and one that is much longer than others may have two. Generated bindings do not count.
 files '*/src/*.rs' ':!*/tests/*' ':!*/tests.rs' ':!*/bindings.rs' | xargs -r wc -l | awk '$2 != "total" && $1 > 800' | rule "source files have at most 800 lines"
 files '*utils*' '*helpers*' '*common*' | rule "modules are named after what they hold"
 
@@ -48,7 +47,8 @@ grep -oE '`[a-z-]+(/[a-z_.-]+)+`' docs/design.md | tr -d '`' | grep -E '^(shmem-
     while read -r path; do [ -e "$path" ] || printf '%s\n' "$path"; done |
     rule "paths in docs/design.md that lead nowhere"
 
-# A package built alone has the features of dependencies that it has in the whole workspace, so nothing is built twice.
+# A package that is built alone must give its dependencies the same features as the whole workspace, so that nothing is built
+# twice.
 features() { # PACKAGES
     cargo tree --quiet --locked --edges normal,build --format '{p} [{f}]' --prefix none "$@" | sed 's/ (\*)//' | sort -u
 }
@@ -57,7 +57,7 @@ for package in shmem-rt shmem-c shmrun shmem-examples; do
     comm -13 <(echo "$together") <(features --package "$package")
 done | rule "dependencies that a package built alone has with other features (Cargo.toml)"
 
-# Nothing is skipped everywhere: what ci/test.sh reads of CONTRIBUTING.md has every step, and every file.
+# The tables of CONTRIBUTING.md that ci/test.sh reads must have every step and every file.
 steps=$(ci/test.sh --list)
 for script in ci/*.sh; do
     grep -qE "	$script( |\$)" <<<"$steps" || [ "$script" = ci/bindings.sh ] ||
@@ -78,7 +78,7 @@ awk '/^\[/ { inside = $0 == "[[test]]" } inside && /^name = / { split($0, part, 
 # A filter that fits no test lets a step pass without it. Tests by path: `name_on_3` is `name` for 3 PEs.
 tests=$(files '*.rs' | xargs awk 'FNR == 1 { path = FILENAME; sub(/\.rs$/, "", path); sub(/\/mod$/, "", path); gsub(/\//, "::", path) }
     match($0, /(fn|mod) [a-z_0-9]+/) { name = substr($0, RSTART, RLENGTH); sub(/.* /, "", name); print path "::" name "::" }
-    # In tables of macros.
+    # Names in tables of macros.
     match($0, /^ +[a-z_0-9]+: ([0-9]+,|[A-Z][a-z]+, &)/) { name = $1; sub(/:/, "", name); print path "::" name "::" }')
 {
     grep -hoE '\b[a-z_]+::[a-z_0-9:]*' ci/{fabric,shim,sanitize,hosts,network-faults,mutants,loopback,check,miri,arm,equipped}.sh

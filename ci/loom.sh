@@ -19,8 +19,8 @@ failed=0
 while read -r mutant model; do
     status=0
     MUTANT=$mutant models --exact "$model" >"$CARGO_TARGET_DIR/$mutant.log" 2>&1 || status=$?
-    # 101 is a failed test, and its thread bears the name of the model. Anything else, a fault that
-    # keeps the model from ending among them, is no answer.
+    # A failed test exits with 101, and its thread has the name of the model. Any other code proves nothing, such as that of a
+    # model which the fault keeps from ending.
     if [ "$status" -eq 101 ] && grep -q "^thread '$model' .*panicked" "$CARGO_TARGET_DIR/$mutant.log"; then
         echo "caught: $mutant by $model"
     else

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Layouts, segments, records and strided transfers under Miri: undefined behaviour that happens to work.
-# What maps memory or starts processes is left to the other steps: Miri knows no mmap at an address.
-# Nor does it know instructions: what it sees of the kernels is what machines without vectors run.
+# Layouts, segments, records and strided transfers under Miri: undefined behaviour that happens to work. What maps memory or
+# starts processes is left to the other steps: Miri knows no mmap at an address. Miri knows no vector instructions either, so it
+# runs the kernels of machines without them.
 #
 # Needs Miri (`rustup component add miri --toolchain nightly`); says so where it is missing. There,
 # ci/sanitize.sh runs the same tests with checks of addresses only.
@@ -17,8 +17,8 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
 fi
 # One random case of each kind, and no backtraces of the panics that tests expect.
 export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=1 RUST_BACKTRACE=0
-# Left to unit.sh and sanitize.sh: what allocates whole places or draws many cases, which takes minutes
-# under Miri, and arithmetic and refusals, which touch no memory.
+# Left to unit.sh and sanitize.sh: tests that allocate large memory or draw many cases, which take minutes under Miri; and tests
+# of arithmetic and refusals, which touch no memory.
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
     segment text message section context::endpoints heap::statics \
     strided::tests strided::kernel padded columns array:: \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Programs in C that use MPI and SHMEM: with Open MPI and with MPICH, each under its own launcher, in every order of starting and
-# ending. What starts the processes of MPICH speaks with one client of each: there SHMEM comes second, over a communicator.
+# ending. MPICH's launcher serves only one client in each process, so there SHMEM starts second, over a communicator.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,7 @@ with() { # MPI PACKAGES COMPILER LAUNCHER ORDER...
             exit 1
         }
     done
-    # Each PE on a host of its own, by its name, and gone at another time.
+    # Each PE has a host name of its own, and PEs end at different times.
     if unshare --uts true 2>/dev/null && ci/install libfabric1; then
         printf '#!/bin/sh\nhostname "host-$$"\nexec "$@"\n' >"$work/elsewhere"
         # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs tests that watch over atomicity, order, completion and collectives with a fault planted in the library: a test that
-# passes with its fault switched on proves nothing. One build serves all runs; faults are chosen by MUTANT, and
-# exist in this build only. What the hardware orders by itself is broken on the loopback transport alone.
+# Runs tests that watch over atomicity, order, completion and collectives with a fault planted in the library: a test that passes
+# with its fault switched on proves nothing. One build serves all runs; faults are chosen by MUTANT, and exist in this build only.
+# A fault in an order that the hardware keeps anyway is caught over the loopback transport only.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ export RUST_BACKTRACE=0
 logs="${CARGO_TARGET_DIR:-target}/mutants"
 mkdir -p "$logs"
 
-# Over no transport are tests of single modules, which see what a job only takes longer without.
+# The transport `none` stands for unit tests of modules, for faults that only slow a job down.
 tests() { # TRANSPORT ARGUMENT..
     case $1 in
     none) of="--lib" ;;
@@ -27,10 +27,11 @@ limit=0 tests none --list >/dev/null
 failed=0
 while read -r mutant transport name; do
     log="$logs/$mutant-$transport-${name##*::}.log"
-    # What a fault breaks is a matter of luck, which a loaded machine has less of: 20 runs are allowed. (The rarest was found in 5 of 12.)
+    # A fault breaks a test only in some runs, and more rarely on a loaded machine, so a test has 20 runs. (The rarest fault was
+    # found in 5 of 12.)
     for _ in $(seq 20); do
         status=0
-        # Who waits for what never comes is found by the time a test has.
+        # A wait that never ends is found by the time limit of the test.
         case $mutant in
         *-unopened) time=20 ;;
         *) time=60 ;;
@@ -38,7 +39,7 @@ while read -r mutant transport name; do
         SHMEM_TEST_TIMEOUT=$time SHMEM_TRANSPORT=$transport MUTANT=$mutant tests "$transport" --exact "$name" >"$log" 2>&1 </dev/null || status=$?
         [ "$status" -eq 0 ] || break
     done
-    # 101 is a failed test. Anything else, a fault that keeps it from ending among them, is no answer.
+    # A failed test exits with 101. Any other code proves nothing, such as that of a test which the fault keeps from ending.
     if [ "$status" -eq 101 ] && grep -q "^thread '$name' .*panicked" "$log"; then
         echo "caught: $mutant by $name over $transport"
     else

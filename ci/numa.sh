@@ -37,12 +37,12 @@ test_binary() { # PACKAGE KIND..., as `cargo test` takes them; prints the path o
     path=$(cargo test --workspace --no-run --message-format=json "${@:2}" |
         sed -n "s/.*\"manifest_path\":\"[^\"]*\/$1\/Cargo.toml\".*\"test\":true},\"features\".*\"executable\":\"\([^\"]*\)\".*/\1/p")
     [ -x "$path" ] || { echo "no test binary of $*" >&2; exit 1; }
-    # What a guest is given lies in its memory: without what debuggers need, a tenth is left.
+    # Files of a guest are in its memory. Without debug information, a tenth of the size remains.
     strip --strip-debug -o "$work/${path##*/}" "$path"
     printf '%s\n' "$work/${path##*/}"
 }
 guest() { # OPTIONS... -- COMMAND; the output stays in $log
-    # An emulated machine takes ten times as long: it has a limit as a whole, its tests have none of their own.
+    # An emulated machine takes ten times as long, so there is a time limit for the whole guest, and none that its tests reach.
     ci/numa-vm --timeout 300 --env SHMEM_TEST_TIMEOUT=600 "$@" 2>&1 | tee "$log"
 }
 # Writes a script for the inside of a guest, from the standard input, and prints its path. In it,

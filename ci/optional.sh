@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# --workspace, as in unit.sh: what features leave as it is has been built.
+# --workspace, as in unit.sh, so that crates which the features do not change are not built again.
 features=$(ci/features)
 cargo test --workspace --features "$features" --test pools
 cargo test --workspace --features "$features" --lib -- ndarray::

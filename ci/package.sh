@@ -1,19 +1,19 @@
 #!/bin/bash
-# What users get: packages of the library and of the commands, as a registry would have them, by which a program is built
-# outside this repository. It is the one in shmem-rt's README, heat in a rod, and runs on four PEs: by itself, and under
-# `shmrun`. Of what the commands stand on it builds nothing.
+# Packages of the library and of the commands, as a registry would have them. With them, a program outside this repository is
+# built: the one in shmem-rt's README, heat in a rod. It runs on four PEs, by itself and under `shmrun`. It must build none of the
+# commands' dependencies.
 #
-# Whatever the packages depend on is taken from what has been fetched for the workspace.
+# Dependencies of the packages are those that have been fetched for the workspace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(shmem-grammar shmem-core shmem-macros shmem-launch shmem-rt shmrun)
 target=$(cargo metadata --format-version 1 --no-deps --offline | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 outside=$target/outside
-# What others have left is no part of a package.
+# Removes packages of earlier runs.
 rm -rf "$outside" "$target"/package/*.crate
 
-# Together: none of them is in the registry yet. They are built below.
+# All together, because none of them is in the registry yet. They are built below.
 cargo package --quiet --offline --allow-dirty --no-verify "${packages[@]/#/--package=}"
 
 rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -23,7 +23,7 @@ mkdir -p "$outside/heat/src"
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 patches=()
 for package in "${packages[@]}"; do
-    # With the time of now, by which Cargo knows that something is new.
+    # Files get the current time (-m), by which Cargo knows that they are new.
     tar -xmzf "$target/package/$package-$version.crate" -C "$outside"
     for file in README.md LICENSE-MIT LICENSE-APACHE; do
         [ -s "$outside/$package-$version/$file" ] || { echo "the package $package has no $file"; exit 1; }
@@ -44,13 +44,13 @@ TOML
     printf '[workspace]\nresolver = "3"\nmembers = ["heat", "shmrun-%s"]\n\n[patch.crates-io]\n' "$version"
     printf '%s\n' "${patches[@]}"
     printf '\n'
-    # As the workspace builds what others have written, so that it is not built again.
+    # The workspace's profiles, so that dependencies are not built again.
     awk '/^\[/ { profile = /^\[profile\.dev/ } profile' Cargo.toml
 } >"$outside/Cargo.toml"
 cp Cargo.lock "$outside"
 
 cd "$outside"
-# Beside what has been built, and not in its place: other steps run `shmrun` meanwhile.
+# In a directory of its own, because other steps run the `shmrun` of the workspace meanwhile.
 bin=$outside/built/debug
 CARGO_PROFILE_DEV_LTO=fat CARGO_BUILD_BUILD_DIR=$target CARGO_TARGET_DIR=$outside/built cargo build --quiet --offline --workspace
 for tool in clap object; do

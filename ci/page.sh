@@ -17,14 +17,14 @@ trap 'rm -rf "$work"' EXIT
 
 always=machine,method,summary,measures,data
 sections=lookup,strided,arrays,partitions,contexts,micro
-# A sample of before there was this section has nothing for it.
+# An older sample does not have this section.
 if grep -q '^[0-9]*,c,' docs/report/cases.csv; then sections=$sections,c; fi
 
 check() { # DIRECTORY SECTION,... [whole]: nothing is left out, and no figure means nothing
     local page status=0
     page=$(realpath "$1/index.html")
     echo "-- $1"
-    # What it reports of itself is of no interest; what pages say to its console is.
+    # Chromium's own remarks do not count, but what pages print to the console does.
     timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(mktemp -d "$work/user-XXXXXX")" \
         --allow-file-access-from-files --window-size=1400,1000 --virtual-time-budget=60000 --enable-logging=stderr --dump-dom \
@@ -54,7 +54,7 @@ fi
 
 # --workspace, as in unit.sh: nothing is built twice.
 cargo build --workspace --bins
-# Those that a debug build measures in some seconds each: what is measured for them, and that nothing of it fails.
+# Sections that a debug build measures in some seconds each. None of their measures may fail.
 only=strided,arrays,partitions
 if ci/install libfabric1; then only=lookup,$only,contexts; fi
 "${CARGO_TARGET_DIR:-target}/debug/shmem-perf" report --quick --no-peers --only "$only" --out "$work/report" >"$work/said" 2>&1 ||

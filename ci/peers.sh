@@ -1,8 +1,7 @@
 #!/bin/bash
-# The libraries that strided transfers, collectives and micro-benchmarks are compared with: Debian's Open MPI, with its
-# MPI and its OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
-# examples/peers: each must write what it should, and have all its cases. A peer that cannot be had is
-# said, and left out.
+# The libraries that strided transfers, collectives and micro-benchmarks are compared with: Debian's Open MPI, with its MPI and
+# its OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of examples/peers. Each
+# program must transfer the right bytes, and have all its cases. A peer that cannot be had is reported, and left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

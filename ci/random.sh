@@ -3,9 +3,9 @@
 # command; here with the PEs as threads of one process, on nodes of their own and two on each; and under AddressSanitizer,
 # which sees every access of every PE, in sanitize.sh.
 #
-# A few of them, the same ones each time. By hand as many as one likes, and others, in all four ways:
+# Runs a few programs, the same ones each time. By hand, any number of other programs runs in all four ways:
 #   RANDOM_FIRST=1000 RANDOM_PROGRAMS=600 ci/random.sh
-# What fails is told with its number, by which it is run again alone.
+# A failure names the number of its program, by which the program is run again alone.
 set -eu
 cd "$(dirname "$0")/.."
 

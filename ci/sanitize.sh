@@ -3,12 +3,10 @@
 # sees every access of every PE; and programs in C. Tests of mappings are left out: they count what is mapped.
 # ThreadSanitizer: threads of one PE, and PEs as threads; no plain access may be left among those that race.
 #
-# Both are told to copy by words (`shmem_words`), since they see no instructions that are written as assembly. What the
-# assembly touches is looked at by the tests of the kernels, one of which is the copy of `shared`, with pages that fault
-# around their memory.
-# ThreadSanitizer knows memory by its address: PEs of one host, each of which maps the memory of its neighbours at addresses
-# of its own, meet unseen by it. With it each PE is on a host of its own.
-# Where one object of a heap ends and the next begins neither sees.
+# Both builds copy by words (`shmem_words`), since sanitizers do not see the accesses of assembly. The tests of the kernels check
+# which memory the assembly touches, by pages that fault around it. ThreadSanitizer knows memory by its address. PEs of one host
+# map the memory of their neighbours at different addresses, so it does not see their races. Under ThreadSanitizer each PE is
+# therefore on a host of its own. Neither sanitizer sees the borders between objects of a heap.
 #
 # Needs a nightly toolchain with the sanitizers' runtimes, and for ThreadSanitizer the source of the standard library
 # (`rust-src`), whose locks it must see, too; says so where something is missing.
@@ -23,7 +21,7 @@ if ! ls "$root/lib/rustlib/$host/lib/"*_rt.asan.a >/dev/null 2>&1; then
     echo 'skipped: no nightly toolchain with AddressSanitizer here'
     exit 0
 fi
-# To find the frames of an expected panic takes longer than all else here. A report names functions, and with
+# Finding the frames of an expected panic would take longer than all else here. Reports of sanitizers name functions, and with
 # CARGO_PROFILE_DEV_DEBUG=1 their lines.
 export RUST_BACKTRACE=0
 # Builds programs of tests, to be run more than once. Sets `built`.
@@ -41,7 +39,7 @@ run() { # PACKAGE NAME ARGUMENT...
     (cd "$1" && "$program" --quiet "${@:3}")
 }
 
-# Programs forget what they like: leaks are no mistakes there.
+# Random programs may call `forget`, so leaks are no mistakes there.
 random() {
     SHMEM_TRANSPORT=loopback ASAN_OPTIONS=detect_leaks=0 run shmem-rt random
 }
@@ -51,25 +49,25 @@ for_addresses() {
 }
 address() {
     for_addresses
-    # Few of the random cases: unit.sh runs all, this looks at where they read and write.
+    # Few random cases, because unit.sh runs all, and only their accesses matter here.
     export PROPTEST_CASES=16
-    # libfabric is looked at by others.
+    # Other steps test libfabric.
     build -p shmem-core --lib
     local leaks=a_buffer_whose_transfer_cannot_be_completed_is_not_freed
     run shmem-core shmem_core --skip memory:: --skip ofi::domain --skip "$leaks"
-    # Leaks a buffer, which is what it is about.
+    # This test leaks a buffer on purpose.
     ASAN_OPTIONS=detect_leaks=0 run shmem-core shmem_core "$leaks"
     build -p shmem-rt --test ordered --test racing --test random
     export SHMEM_TRANSPORT=loopback
-    # It leaks a team, which is what it is about.
+    # This test leaks a team on purpose.
     leaks=indexes_run_out
     run shmem-rt ordered collective:: halo:: heap:: rma:: signal::
     run shmem-rt racing context:: nonblocking:: strided:: team:: "--skip=$leaks"
     ASAN_OPTIONS=detect_leaks=0 run shmem-rt racing "$leaks"
     RANDOM_PROGRAMS=3 random
 
-    # The C library, and programs in C with it. All but the library is as users have it; the programs are linked with the
-    # archive that looks at its own accesses, so what it reads from and writes to their memory is seen as well.
+    # The C library, and programs in C with it. The programs are linked with an archive of the library that AddressSanitizer
+    # checks, so its accesses to their memory are seen as well. All else is as users have it.
     if ! command -v gcc >/dev/null; then
         echo 'left out: programs in C, which take gcc'
         return
@@ -91,7 +89,7 @@ thread() {
         return
     fi
     export RUSTFLAGS='-Zsanitizer=thread --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/thread PROPTEST_CASES=16
-    # Where there is no network, cargo may lack what the standard library is made of.
+    # Without a network, cargo may lack the dependencies of the standard library.
     if ! cargo +nightly fetch -q --manifest-path "$root/lib/rustlib/src/rust/library/Cargo.toml" --locked 2>/dev/null; then
         echo 'skipped: what the standard library is built from cannot be fetched'
         return
@@ -101,7 +99,7 @@ thread() {
     # Threads of one PE first; then PEs as threads, each on a host of its own, whatever tests say of hosts.
     run shmem-rt racing races:: threads:: "${neighbours[@]}"
     export SHMEM_TRANSPORT=loopback
-    # What those that are left out of the modules above do with others goes through these.
+    # These modules cover the paths to other PEs of the tests that are left out above.
     run shmem-rt ordered collective:: rma:: signal:: "${neighbours[@]}"
     run shmem-rt racing context:: litmus:: nonblocking:: races:: threads:: "${neighbours[@]}"
 }

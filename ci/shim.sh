@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests on several PEs over a libfabric that demands what the providers of network hardware demand
-# (tools/fabric-shim, docs/fabrics.md). Every demand, and every provider's together, with tests that have been seen to
-# fail where the transport ignores it.
+# Runs the tests on several PEs over a libfabric that demands what the providers of network hardware demand (tools/fabric-shim,
+# docs/fabrics.md). For every single demand and for every provider's demands together, there are tests that have been seen to fail
+# when the transport ignores them.
 #
 # usage: ci/shim.sh [--whole]
 #   --whole  all tests that run over a fabric under each demand by itself, and under each provider's together: hours
@@ -13,11 +13,10 @@ if ! ci/install libfabric1; then
     exit 0
 fi
 
-# --workspace here and below, as in unit.sh: nothing is built twice, and the library lies where tests link what they depend
-# on. Each demand by itself, by a program that calls libfabric directly, is seen by README's test command and by equipped.sh.
+# --workspace here and below, as in unit.sh, so that nothing is built twice. README's test command and equipped.sh test each
+# demand by itself, by a program that calls libfabric directly.
 cargo test --quiet --workspace --no-run --test demands
-# Whatever other networks come and go on this machine.
-# The last that was built: the place is up to the version of cargo.
+# The shim that was built last, because its directory depends on the version of cargo.
 shim=$(find "${CARGO_TARGET_DIR:-$PWD/target}/debug" -name libfabric_shim.so -printf '%T@ %p\n' | sort -n | tail -n 1)
 export SHMEM_LIBFABRIC="${shim#* }" SHMEM_TRANSPORT=ofi SHMEM_OFI_INTERFACE=lo
 export SHMEM_TIMEOUT=60
@@ -39,7 +38,7 @@ if [ "${1-}" = --whole ]; then
     for demands in mr_prov_key mr_endpoint mr_local mr_virt_addr mr_allocated key_size=2 context context2 max_msg=512 \
         iov=1 rma_iov=1 inject=0 cq=4 eagain=3 no_wait reorder no_atomics atomics_missing atomics_lost plain_fetch \
         endpoints=3 taken=3 "$verbs" "$efa" "$cxi" "$psm3"; do
-        # Not what chooses a fabric by itself, nor what is about tests.
+        # Left out: tests that choose a fabric themselves, and tests of `#[shmem::test]`.
         under "$demands" --skip fabric:: --skip stranger:: --skip testing::
     done
     exit 0
@@ -47,25 +46,25 @@ fi
 
 under "$verbs" long_blocks:: long_signals:: signal_leaves rma:: segments:: under_way::
 under "$efa" long_blocks:: long_signals:: signal_leaves rma:: signal::
-# One buffer for each operation, and an atomic of each kind.
+# One buffer for each operation, and atomic operations of each kind.
 for demands in "$cxi" "$psm3"; do
     under "$demands" rma:: long_signals:: lock::increments_under_a_lock regions_are
 done
 for demands in "$efa" atomics_missing atomics_lost; do
     under "$demands" lock::increments_under_a_lock words::nothing_is_lost
 done
-# What no provider's together have, where one demand does not hide another.
+# Combinations that no provider has, in which no demand hides another.
 under mr_prov_key,mr_endpoint,inject=0 rma::
 under max_msg=512,cq=4,eagain=3 nonblocking::
-# What members do together with much data, and beside the program.
+# Large collectives, blocking and started ones.
 under mr_local,max_msg=4096 streams::between_two flights::histories_on_2 --skip nodes
 under no_wait,reorder streams::between_two flights::histories_on_2 --skip nodes
-# Lists, and items for others, by threads of their own and in programs.
+# Lists, and exchanged items, by threads of their own and in programs.
 for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
     under "$demands" indexed:: ranges:: plan:: exchange:: a_queue
 done
 FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- computed:: --skip loopback
-# Ports that others have taken meanwhile.
+# Ports that other processes have taken meanwhile.
 under taken=3 strided::regions
 under max_msg=4096,cq=4,eagain=3 long_signals:: signal_leaves
 under endpoints=3 threads::

@@ -1,7 +1,8 @@
 #!/bin/bash
-# The bindings for Python, shmem4py: they are built from their source by `oshcc`, as docs/c.md says, and pass their own tests.
+# Builds the bindings for Python, shmem4py, from their source by `oshcc`, as docs/c.md says, and runs their own tests.
 #
-# The source comes from PyPI, a version of which we know the bytes, with what it needs; says so where it cannot be had.
+# The source and its dependencies are fetched from PyPI, in a version whose hash is known here. Where they cannot be fetched, the
+# step says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +24,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 pip=("$work/venv/bin/pip" --quiet --disable-pip-version-check)
-# NumPy 2 refuses what shmem4py 1.0.0 asks of it (`copy=False`).
+# NumPy 2 refuses a call of shmem4py 1.0.0 (with `copy=False`).
 needed=(setuptools wheel 'cffi>=1.13' 'numpy<2')
 echo 'shmem4py==1.0.0 --hash=sha256:41db82b216b46b7eaa737daf17e6ad74c4ba07332779df312c06250bad847f81' >"$work/shmem4py.txt"
 if ! timeout 120 "${pip[@]}" install --only-binary :all: "${needed[@]}" >"$work/log" 2>&1 ||
@@ -45,7 +46,7 @@ if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
 else
     echo "left out: pretended hosts, which take libfabric"
 fi
-# `*` is a word for oshrun.
+# `*` is an argument of oshrun, and no pattern of files.
 set -f
 for job in "${jobs[@]}"; do
     # shellcheck disable=SC2086

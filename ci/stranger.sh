@@ -1,10 +1,10 @@
 #!/bin/bash
-# README's two commands, read from README, as somebody runs them who has just found this: an ordinary user in a fresh
-# home, in a clean clone of what is committed, with few descriptors, little memory that may be locked and a small /dev/shm,
-# as in a container, where nothing that tests can use besides Rust is installed: what other steps have installed is hidden.
-# Nothing runs on behind them, and nothing is left in the clone.
+# Runs README's two commands, read from README, as a newcomer would: as an ordinary user with a fresh home, in a clean clone of
+# what is committed, with few descriptors, little lockable memory and a small /dev/shm, as in a container. Nothing but Rust is
+# installed for the tests, because libraries that other steps have installed are hidden. Afterwards no process may still run, and
+# the clone must be unchanged.
 #
-# Needs root, to be somebody else; says so where it is not, and runs them here.
+# Needs root to become that user. Without root, it says so and runs the commands in this directory.
 #
 # usage: ci/stranger.sh [COMMAND...]      and then COMMAND in that clone, as who runs this, with what has been built there
 set -euo pipefail
@@ -16,9 +16,9 @@ if [ "${#commands[@]}" -ne 2 ]; then
     printf '%s\n' "${commands[@]}"
     exit 1
 fi
-# The tests first: who tries a program takes a release build.
+# The tests first, since the other command makes a release build.
 commands=("${commands[1]}" "${commands[0]}")
-# What is built once is not built again, as in test.sh, which takes it from here.
+# As in test.sh, which goes on with this build.
 export CARGO_INCREMENTAL=0
 
 name=stranger$$
@@ -53,7 +53,7 @@ for tool in useradd userdel setpriv pgrep; do
 done
 useradd --create-home --home-dir "$home" --shell /bin/bash "$name" 2>/dev/null || here "none can be made"
 
-# The compiler in use where it is, or, if that is out of others' reach, a copy of it.
+# The compiler in use, or a copy of it, if other users cannot reach it.
 toolchain=$(rustc --print sysroot)
 "$toolchain/bin/rustc" --version
 as() { # COMMAND...: as the user, with an environment of a login and no more
@@ -67,7 +67,7 @@ if ! as cargo --version >/dev/null 2>&1; then
     chmod -R o+rX "$copy"
     toolchain=$copy
 fi
-# What has been fetched need not be fetched again; nothing else of the other home.
+# Crates that cargo has fetched are taken over, and nothing else of the other home.
 registry=${CARGO_HOME:-$HOME/.cargo}/registry
 if [ -d "$registry/cache" ]; then
     mkdir -p "$home/.cargo/registry"
@@ -77,7 +77,7 @@ clone=$home/clone
 git clone --quiet . "$clone"
 chown -R "$name:" "$home"
 
-# A place of its own for mounts, where there may be one.
+# A mount namespace, if one can be made.
 room="as in the system"
 inside=(env)
 bare() { # COMMAND...
@@ -86,7 +86,7 @@ bare() { # COMMAND...
     mkdir "$hidden"
     mount -t tmpfs tmpfs "$hidden"
     mkdir "$hidden/over" "$hidden/work"
-    # Of the files that are there, as far as they lie in /usr: a file that an overlay has as a device 0:0 is not there.
+    # Hides files of these packages in /usr, by an overlay in which each is a device 0:0, which means that it does not exist.
     for file in $(dpkg -L libfabric1 libfabric-dev libpmix2 libpmix-dev openmpi-bin libopenmpi-dev libopenmpi3 2>/dev/null); do
         if [[ $file == /usr/* ]] && ! [[ $file == /usr/share/* ]] && [ ! -d "$file" ]; then
             mkdir -p "$hidden/over${file%/*}"
@@ -131,5 +131,5 @@ fi
 
 chown -R root: "$clone"
 cd "$clone"
-# With the sources that those of the clone were built from.
+# With the crates that the clone was built with.
 CARGO_HOME=$home/.cargo "${after[@]}"

@@ -2,8 +2,8 @@
 # What a program can do to the libraries without `unsafe`, against the lists in ui-tests/surface: a line that is new must
 # be read, because nothing that safe code can name, hidden or not, may break memory. BLESS=1 rewrites the lists.
 #
-# rustdoc writes JSON for whom it takes for a nightly toolchain's user: it alone is told so, and what the libraries depend on
-# is that of doc.sh.
+# rustdoc writes JSON only if it takes its toolchain for a nightly one. Only rustdoc is told so, and dependencies are those of
+# doc.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -101,12 +101,12 @@ for group in "${chosen[@]}"; do
     [ -n "$(steps_of "$group")" ] || stop "there is no group \"$group\""$'\n'"$(usage)"
 done
 
-# Everything is built once: what would help a second build only takes time. So do backtraces of the panics that tests expect.
+# Everything is built once, so incremental builds would only take time. So would backtraces of the panics that tests expect.
 export CARGO_INCREMENTAL=0 RUST_BACKTRACE=0
 
 work=$(mktemp -d)
 declare -A step_of=() started=()
-# Whatever is still at work when a step has failed.
+# Ends the steps that still run when a step has failed.
 down() {
     for pid in "${!step_of[@]}"; do
         kill -- "-$pid" 2>/dev/null || true
@@ -126,7 +126,7 @@ start() { # STEP: in a process group of its own, by which all that it has starte
     set +m
     step_of[$!]=$1 started[$!]=$SECONDS
 }
-# Waits for a step to end, and prints all that it said in one piece.
+# Waits for a step to end, and prints its output in one piece.
 finish() {
     local pid status=0 step said used
     wait -n -p pid || status=$?
@@ -170,7 +170,7 @@ for group in "${chosen[@]}"; do
     while read -r step; do
         case $step in
         ci/unit.sh) [ -n "$tested" ] || together+=("$step") ;;
-        # It measures, which takes the whole machine.
+        # The guard measures, and needs the machine for itself.
         ci/guard.sh*) alone+=("$step") ;;
         *) together+=("$step") ;;
         esac

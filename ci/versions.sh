@@ -1,7 +1,7 @@
 #!/bin/bash
-# Later versions of the libraries that are found at run time: libfabric 2 and Open MPI 5 with its PMIx, as Debian 13 has
-# them. Its packages are unpacked in front of this system's files, which only the processes of this script see; what is
-# built here runs there: layouts against its headers, tests over its libfabric, jobs of its mpirun and prterun.
+# Tests with later versions of libraries that are found at run time: libfabric 2 and Open MPI 5 with its PMIx, of Debian 13.
+# Debian's packages are unpacked in front of this system's files, and only the processes of this script see them. The build of
+# this system runs there: layouts against Debian's headers, tests over its libfabric, jobs of its mpirun and prterun.
 #
 # No step of ci/test.sh, because it fetches 20 MB. Needs apt-get and root; says what it could not have.
 #
@@ -95,8 +95,7 @@ for launcher in "mpirun --oversubscribe" "prterun --map-by :oversubscribe"; do
     part "hello, ${launcher%% *}" $launcher -np 4 "$bin/hello"
     # shellcheck disable=SC2086
     part "hello over libfabric, ${launcher%% *}" "${fabric[@]}" $launcher -np 4 "$bin/hello"
-    # With the checksum of examples/tests/programs.
-    # shellcheck disable=SC2016,SC2086
+    # The checksum is that of examples/tests/programs. shellcheck disable=SC2016,SC2086
     part "heat2d, ${launcher%% *}" bash -o pipefail -c '"$@" | tee /dev/stderr | grep -x "checksum cb1f82b05cc72ae8"' - \
         $launcher -np 4 "$bin/heat2d" --tolerance 6 --output "$picture"
 done

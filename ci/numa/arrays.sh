@@ -10,7 +10,7 @@ pools=$(cargo test --workspace --features "$features" --test pools --no-run --me
 on() { # NODES LIST TESTS...: as the test binary takes them; one at a time, since PEs share few CPUs and wait for each other
     printf 'run arrays env EXPECTED_NODES=%s %s --test-threads=1 %s\n' "$1" "$arrays" "${*:2}"
 }
-# What many nodes may change is where the use cases lie; the other tests see several here.
+# Eight nodes matter only for the placement of the use cases, so the other tests run on four.
 guest --mem 320M --nodes dram,dram,dram,dram --hugepages 2M:0:8 --add "$arrays" -- \
     "$(inside <<<"$(on 4 --skip use_cases)")"
 succeeds arrays '^test result: ok. [1-9]'
@@ -19,6 +19,6 @@ guest --mem 320M --nodes dram,dram,dram,dram,dram,dram,dram,dram --hugepages 2M:
     "$(inside <<<"$(on 8 use_cases --skip on_2)")"
 succeeds arrays '^test result: ok. [1-9]'
 
-# CPUs without memory of their own have threads, too.
+# CPUs of a node without memory have threads, too.
 guest --nodes dram,cpu,dram,dram --add "$pools" -- "$(inside <<<"run 'threads and chunks' $pools array_parallel::")"
 succeeds 'threads and chunks' '^test result: ok. [1-9]'

@@ -1,9 +1,8 @@
-# shellcheck shell=bash
-# Pages lie where the traits of a partition say. Then partitions in files, with the rights of root: the tests that mount small
-# and read-only file systems are left out elsewhere; and files on a file system that cannot reserve blocks. Read by ci/numa.sh.
+# shellcheck shell=bash Pages must lie where the traits of a partition say. Then tests of partitions in files that other steps
+# leave out: as root, on small and read-only file systems; and on a file system that cannot reserve blocks. Read by ci/numa.sh.
 
 tests=$(test_binary shmem-core --lib)
-# What says by itself where memory lies, and what is shown of it in reports.
+# `shmem-perf placement` prints where memory lies, as reports show it.
 perf=$work/shmem-perf
 strip --strip-debug -o "$perf" "$bin/shmem-perf"
 script=$(inside <<EOG
