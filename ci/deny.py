@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the packages of a workspace with deny.toml: licences, sources, duplicates. What cargo-deny does besides, this
-does not.
+"""Compares the packages of a workspace with deny.toml: licences, sources, duplicates. Does nothing else that
+cargo-deny does.
 
 usage: cargo metadata --format-version 1 --all-features | ci/deny.py DENY_TOML CARGO_LOCK
 """

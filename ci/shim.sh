@@ -38,7 +38,7 @@ if [ "${1-}" = --whole ]; then
     for demands in mr_prov_key mr_endpoint mr_local mr_virt_addr mr_allocated key_size=2 context context2 max_msg=512 \
         iov=1 rma_iov=1 inject=0 cq=4 eagain=3 no_wait reorder no_atomics atomics_missing atomics_lost plain_fetch \
         endpoints=3 taken=3 "$verbs" "$efa" "$cxi" "$psm3"; do
-        # Left out: tests that choose a fabric themselves, and tests of `#[shmem::test]`.
+        # Left out: tests that choose a fabric themselves, and tests of the test attribute.
         under "$demands" --skip fabric:: --skip stranger:: --skip testing::
     done
     exit 0

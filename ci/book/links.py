@@ -1,13 +1,12 @@
-"""What the documents say of each other holds: every link leads to a file that is there and to a heading in it, the guide's
-list of contents has each of its chapters once, each chapter ends with the way to the ones before and behind it, and its
-programs are tests.
-Pages that rustdoc has built are looked at as well.
+"""Checks links of the documents: every link leads to an existing file and to a heading in it, the guide's list of contents
+has each chapter once, each chapter ends with links to its neighbours, and the programs of chapters are tests.
+Checks pages that rustdoc has built as well.
 
 usage: ci/book/links.py [--bless] [--rustdoc DIRECTORY] [--stage DIRECTORY] [--built DIRECTORY]
-  --bless     writes what chapters end with
-  --rustdoc   looks at the pages of the library, too, which were built there
+  --bless     rewrites the last line of each chapter
+  --rustdoc   checks the pages of the library, too, which were built there
   --stage     writes the guide and the pages beside it as one book there, for mdBook
-  --built     looks at the pages of the book, too, which was built there
+  --built     checks the pages of the book, too, which was built there
 """
 
 import argparse
@@ -22,7 +21,7 @@ import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/guide/src"
-# What the book has behind the guide, in this order.
+# Documents that follow the guide in the book, in this order.
 BESIDE = ["docs/from-openshmem.md", "docs/performance.md", "docs/fabrics.md", "docs/scale.md", "docs/design.md",
           "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 # Crates whose pages users read.
@@ -39,7 +38,7 @@ def relative(path: pathlib.Path) -> str:
 
 
 def prose(text: str) -> str:
-    """The text, of the same length, with what is code made unreadable."""
+    """Returns the text with the same length, in which code is blanked out."""
     lines, fence = [], None
     for line in text.split("\n"):
         mark = re.match(r"\s*(```+|~~~+)", line)
@@ -56,7 +55,7 @@ def prose(text: str) -> str:
 
 
 def anchors(text: str) -> list[str]:
-    """The names of the headings, as GitHub and mdBook make them."""
+    """Returns the anchors of the headings, as GitHub and mdBook make them."""
     names: list[str] = []
     for readable, line in zip(prose(text).split("\n"), text.split("\n")):
         heading = re.match(r"#{1,6} +(.*?)#* *$", line)
@@ -69,14 +68,14 @@ def anchors(text: str) -> list[str]:
 
 
 def links(text: str) -> list[re.Match]:
-    """Where it leads: group 3 is the way there."""
+    """Returns the links of a text. Group 3 of each match is the address."""
     return list(LINK.finditer(prose(text)))
 
 
 def documents() -> list[pathlib.Path]:
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout.splitlines()
-    # Parts of doc comments are looked at as rustdoc shows them.
+    # Files that doc comments include are checked as rustdoc shows them.
     return [ROOT / name for name in listed if (ROOT / name).is_file() and "/src/" not in name.replace("docs/guide/src", "")]
 
 
@@ -102,7 +101,7 @@ def check_documents(pages: list[pathlib.Path]) -> int:
 
 
 def chapters() -> list[tuple[str, pathlib.Path]]:
-    """The title and the file of each chapter, in the order of the list of contents."""
+    """Returns the title and the file of each chapter, in the order of the list of contents."""
     summary = GUIDE / "SUMMARY.md"
     listed = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", summary.read_text())
     names = [name for _, name in listed]
@@ -139,7 +138,7 @@ def check_footers(found: list[tuple[str, pathlib.Path]], bless: bool) -> None:
 
 
 def stage(found: list[tuple[str, pathlib.Path]], place: pathlib.Path) -> None:
-    """The book as mdBook wants it: in one folder, with the pages beside the guide and the files that any of them names."""
+    """Writes the sources of the book for mdBook: the guide, its pictures, and the documents beside it, in one folder."""
     shutil.rmtree(place, ignore_errors=True)
     (place / "src").mkdir(parents=True)
     for name in ("book.toml", "book.css"):
@@ -157,7 +156,7 @@ def stage(found: list[tuple[str, pathlib.Path]], place: pathlib.Path) -> None:
             return names[target] + mark + heading
         if target.is_relative_to(GUIDE):
             return link
-        # A file of the sources: its name is what the book can say of it.
+        # A file of the sources is not in the book, so its link becomes plain text.
         return None
 
     for page, name in names.items():
@@ -169,13 +168,13 @@ def stage(found: list[tuple[str, pathlib.Path]], place: pathlib.Path) -> None:
     summary = (GUIDE / "SUMMARY.md").read_text()
     beside = [f"- [{(ROOT / name).read_text().split(chr(10), 1)[0].removeprefix('# ')}]({pathlib.Path(name).name})"
               for name in BESIDE]
-    # mdBook takes chapters without a number at the very end only.
+    # mdBook accepts chapters without a number at the very end only.
     front, _, last = summary.partition("\n---\n\n")
     (place / "src/SUMMARY.md").write_text("\n".join([front, "# Beside the guide\n", *beside, "\n---\n", last]))
 
 
 class Page(html.parser.HTMLParser):
-    """Where a page leads, and what of it can be led to."""
+    """The links of a page, and the places in it that links can name."""
 
     def __init__(self, path: pathlib.Path):
         super().__init__(convert_charrefs=True)
@@ -199,7 +198,7 @@ class Page(html.parser.HTMLParser):
 
 
 def check_built(place: pathlib.Path, folders: list[str]) -> int:
-    """Links between built pages."""
+    """Checks links between built pages, and returns their number."""
     pages: dict[pathlib.Path, Page] = {}
 
     def page(path: pathlib.Path) -> Page:
@@ -214,7 +213,7 @@ def check_built(place: pathlib.Path, folders: list[str]) -> int:
             pages.setdefault(path, Page(path))
             for link in pages[path].links:
                 where, _, heading = link.partition("#")
-                # Of what other crates say of themselves, rustdoc leaves `Type::name` as it stands.
+                # In documentation of other crates, rustdoc may leave `Type::name` unresolved.
                 if re.match(r"[a-z]+:|\w+::", where):
                     continue
                 count += 1
@@ -226,7 +225,7 @@ def check_built(place: pathlib.Path, folders: list[str]) -> int:
                     faults.append(f"{said}: leads out of the documentation")
                 elif not target.exists():
                     faults.append(f"{said}: there is no such page")
-                # Lines of sources have their names from a script; signatures name associated types that are hidden.
+                # A script names the lines of sources, and signatures link to associated types that are hidden.
                 elif target.suffix == ".html" and heading and not re.fullmatch(r"[\d-]+|associatedtype\..*", heading) and not named & page(target).names:
                     faults.append(f"{said}: there is no such place in that page")
     return count

@@ -1,5 +1,5 @@
-// Looks at a report in the frame beside it, as a browser lays it out, and writes what it finds: a line for each
-// check, with everything that is wrong, and a last one that says that it has come to the end.
+// Checks a report in the frame beside it, as a browser lays it out. Writes a line for each check, with all faults that
+// it finds, and a last line at the end, which shows that all checks have run.
 'use strict';
 
 const WIDTHS = [1280, 400];
@@ -11,14 +11,14 @@ const frame = document.getElementById('report');
 const findings = document.getElementById('findings');
 const say = text => { findings.textContent += text + '\n'; };
 
-// A name, and what gives the faults that it finds: as a list of texts.
+// Pairs of a name and a function that returns the faults that it finds, as a list of texts.
 const checks = [];
 const check = (name, faults) => checks.push([name, faults]);
 
 const read = file => {
     const request = new XMLHttpRequest();
     request.open('GET', new URL(file, address), false);
-    // A file has no status, and an error is thrown where there is none.
+    // The status of a file is always 0. A missing file throws an error.
     request.send();
     return request.responseText;
 };
@@ -80,7 +80,7 @@ const scrolls = (element, window) => {
 for (const width of WIDTHS) {
     check(`no line of the contents runs into another one at a width of ${width}`, page => {
         frame.width = width;
-        // Its number stands before a line, where it does not stand inside.
+        // The number of an item stands before its line, unless it stands inside.
         const number = 28;
         const lines = all(page, 'nav li').map(line => {
             const { left, top, bottom } = line.getBoundingClientRect();
@@ -147,7 +147,7 @@ check(`every text has a contrast of ${LEAST_CONTRAST}`, (page, window) => {
     return [...faults].map(([what, where]) => `${what}: ${where}`);
 });
 
-// Lines of a file of comma-separated values, by their `id`.
+// Returns the lines of a file of comma-separated values, by their `id`.
 const lines = file => {
     const fields = [...read(file).matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r?\n|$)/g)];
     const rows = [[]];
@@ -160,12 +160,12 @@ const lines = file => {
     return new Map(named.map(line => [line.id, line]));
 };
 
-// Whether a text is a number as the report writes it: three digits that count, never fewer than all before the point.
+// Whether a text is a number as the report writes it: with three significant digits, and all digits before the point.
 const shows = (text, number, field) => {
     if (!/^-?\d+(\.\d+)?$/.test(text)) return false;
     const before = Math.min(Math.max(Math.floor(Math.log10(Math.abs(number))), -6), 2);
     const digits = field === 'n' ? 0 : 2 - before;
-    // Halves go up or down.
+    // A half may be rounded up or down.
     const half = 0.5 * 10 ** -digits * (1 + 1e-6);
     return (text.split('.')[1] ?? '').length === digits && Math.abs(Number(text) - number) <= half;
 };
