@@ -5,9 +5,9 @@
 //! parallel; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between cores, threads are waited
 //! for, or neighbours use the same memory.
 //!
-//! A line `guard: command line | case | cores | bound` of `measures.txt` guards cases, with alternatives in braces. `cores` is the least
-//! number of cores; `bound` a goal, or `goal x3`, the case's goal with an allowance. A case that misses its bound is measured again, and
-//! refused when it has missed [`ATTEMPTS`] times.
+//! A line `guard: command line | case | cores | bound` of `cases_goals_guards.txt` guards cases, with alternatives in braces. `cores` is
+//! the least number of cores; `bound` a goal, or `goal x3`, the case's goal with an allowance. A case that misses its bound is measured
+//! again, and refused when it has missed [`ATTEMPTS`] times.
 
 use clap::Args;
 use shmem_core::columns::Columns;

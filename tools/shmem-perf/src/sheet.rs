@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 pub(crate) static SHEET: LazyLock<Vec<Section>> =
-    LazyLock::new(|| sections(include_str!("measure/measures.txt")));
+    LazyLock::new(|| sections(include_str!("measure/cases_goals_guards.txt")));
 
 pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &'static SheetLine> {
     let section = SHEET.iter().find(|section| section.name == measure);

@@ -1,14 +1,14 @@
-//! Measures. Each has a section of `measures.txt` (options, cases, limits, goals, guards) and a module with a function for each of the two
-//! sides. Shared limits are in `baseline.rs`, the bare program over libfabric in `fabric`. Imports are here for all modules.
+//! Measures. Each has a section of `cases_goals_guards.txt` (options, cases, limits, goals, guards) and a module with a function for each
+//! of the two sides. Shared limits are in `baseline.rs`, the bare program over libfabric in `fabric`. Imports are here for all modules.
 //!
 //! A new measure is a section, a file here, and its name below, among the modules and in [`MEASURES`].
 
 mod array;
 mod contexts;
 mod indexed;
-mod lookup;
 mod micro;
 mod ofi;
+mod partition_lookup;
 mod placement;
 mod put;
 mod startup;
@@ -54,7 +54,7 @@ use crate::sheet::{SHEET, Section, SheetLine, each_size, lines, sizes};
 pub(crate) const MEASURES: &[Measure] = &[
     put::PUT,
     put::GET,
-    lookup::MEASURE,
+    partition_lookup::MEASURE,
     sync::BARRIER,
     sync::SIGNAL,
     put::ATOMIC,
@@ -105,7 +105,7 @@ impl Measure {
 
     fn section(&self) -> &'static Section {
         let section = SHEET.iter().find(|section| section.name == self.name);
-        section.unwrap_or_else(|| unreachable!("measures.txt has no section {}", self.name))
+        section.unwrap_or_else(|| unreachable!("cases_goals_guards.txt has no section {}", self.name))
     }
 
     pub(crate) fn guards(&self) -> impl Iterator<Item = &'static SheetLine> {
