@@ -19,16 +19,15 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
         {
-            Some("regret") => study::job(runner, true),
+            Some("regret") => study::job(runner),
             Some("published") => published::measure_table(runner),
             Some("exchange") => published::measure_exchange(runner),
             Some(peers) => peers::measure(runner, &format!("strided-{peers}")),
-            None => runner.jobs("strided", 2).and_then(|()| study::job(runner, false)),
+            None => runner.jobs("strided", 2),
         }
     }),
     tasks: &[
         ("strided", Task::Near(strided)),
-        ("strided-sweep", Task::Near(study::swept_layouts)),
         ("strided-regret", Task::Near(study::regret_of_all)),
         ("strided-published", Task::Near(published::table)),
         ("strided-exchange", Task::Near(published::exchanges)),
