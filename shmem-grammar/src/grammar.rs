@@ -38,7 +38,7 @@ impl TraitError {
     }
 }
 
-/// For infallible reads.
+/// Lets functions take finished traits where they take a text that is read, which may fail.
 impl From<Infallible> for TraitError {
     fn from(never: Infallible) -> Self {
         match never {}
