@@ -4,14 +4,14 @@
 mod constant;
 mod peers;
 mod published;
+mod regret;
 mod sides;
-mod study;
 
 use shmem_core::strided::Pattern;
 
+pub(super) use self::regret::transfers;
 use self::sides::{ALIGN, hull};
 pub(super) use self::sides::{Direction, Sides, even, within};
-pub(super) use self::study::transfers;
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
@@ -19,7 +19,7 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
         {
-            Some("regret") => study::job(runner),
+            Some("regret") => regret::job(runner),
             Some("published") => published::measure_table(runner),
             Some("exchange") => published::measure_exchange(runner),
             Some(peers) => peers::measure(runner, &format!("strided-{peers}")),
@@ -28,7 +28,7 @@ pub(crate) const MEASURE: Measure = Measure {
     }),
     tasks: &[
         ("strided", Task::Near(strided)),
-        ("strided-regret", Task::Near(study::regret_of_all)),
+        ("strided-regret", Task::Near(regret::of_all)),
         ("strided-published", Task::Near(published::table)),
         ("strided-exchange", Task::Near(published::exchanges)),
         ("strided-peers", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::beside_peers))),

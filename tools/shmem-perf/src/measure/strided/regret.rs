@@ -15,7 +15,7 @@ const ROOM: usize = (64 << 20) + (64 << 10);
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 
-pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
+pub(super) fn of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, ROOM, |sides| {
         sides.skewed(1024);
         for (name, mut points) in [("grid", grid()), ("random", drawn(DRAWN, bench.seed))] {
