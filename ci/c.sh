@@ -22,7 +22,7 @@ shmem-c/make.sh --debug "$work/prefix" >/dev/null
 export OSHCC=$work/prefix/bin/oshcc OSHCXX=$work/prefix/bin/oshc++ OSHRUN="$work/prefix/bin/oshrun -np"
 export LIMIT=${LIMIT:-120}
 
-programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use there
+programs() { # WHAT [VARIABLE=VALUE]...: runs the programs in C and C++, or those that LIST names
     local what=$1 before=$SECONDS
     shift
     env OUT="$work/gcc" "$@" shmem-c/tests/conformance/run.sh || {

@@ -23,7 +23,7 @@ without=$PWD/ci/without.py
 cd "$work"
 export SHMEM_WAIT_WARN=0 SHMEM_PARTITION_WARN=0
 
-row() { # WHAT STATUS TEXT COMMAND...: the text is an extended regular expression; `all` is what four PEs of hello say
+row() { # WHAT STATUS TEXT COMMAND...: TEXT is an extended regular expression, or `all` for the greetings of four PEs
     local what=$1 status=$2 text=$3 found=0
     shift 3
     timeout -k 5 60 "$@" >said 2>&1 </dev/null || found=$?
@@ -40,7 +40,7 @@ row() { # WHAT STATUS TEXT COMMAND...: the text is an extended regular expressio
     echo "-- $what"
 }
 hello='./shmrun -n 4 ./hello'
-hidden() { # FOLDER COMMAND: without what is in the folder
+hidden() { # FOLDER COMMAND: runs the command with the folder empty
     unshare -m sh -c "mount -t tmpfs -o ro none $1 && exec $2"
 }
 export -f hidden

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Licences, sources, duplicates and known weaknesses of what the workspace depends on, as deny.toml allows them.
+# Checks licences, sources, duplicates and known weaknesses of the workspace's dependencies against deny.toml.
 #
 # usage: ci/deny.sh [--install]
 #   --install  gets cargo-deny where it is not there, which takes minutes and a registry
 #
-# With cargo-deny, all four. Without, the first three by ci/deny.py, from the same deny.toml; of weaknesses nothing is
-# known then, and this says so.
+# cargo-deny checks all four. Without it, ci/deny.py checks the first three by the same deny.toml, and the step says that
+# known weaknesses were not checked.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The documentation, of optional features too, builds without a warning: a link that leads nowhere is one.
+# Builds the documentation, with optional features. Warnings are errors, such as a link that leads nowhere.
 set -eu
 cd "$(dirname "$0")/.."
 

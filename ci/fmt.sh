@@ -1,5 +1,5 @@
 #!/bin/sh
-# One layout for all code, so that a difference in a review is a difference in meaning.
+# Checks the layout of code, so that a difference in a review is a difference in meaning.
 set -eu
 cd "$(dirname "$0")/.."
 

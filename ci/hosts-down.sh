@@ -9,7 +9,7 @@ if [ ! -e "$dir/pids" ]; then
     echo "no hosts in $dir"
     exit 0
 fi
-is() { # PID PROGRAM: numbers of processes are used again
+is() { # PID PROGRAM: whether the process still runs the program, since process numbers are reused
     [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]
 }
 while read -r outer host; do

@@ -69,8 +69,8 @@ chmod +x "$dir/hostsh" "$dir/hostrsh"
     ip link set "$bridge" up $mtu
 }
 
-# A process that only sleeps holds a host's namespaces. Each host has directories of its own for what programs
-# expect to be private to a machine.
+# A sleeping process keeps a host's namespaces alive. Each host has files and directories of its own where programs
+# expect them to be private to a machine.
 host='
     hostname "$1"
     mount -t tmpfs -o size=4g tmpfs /dev/shm
@@ -79,7 +79,7 @@ host='
     : >"$2/$1.ready"
     exec sleep infinity'
 for i in $(seq "$number"); do
-    # The first process of a namespace takes all others with it.
+    # When the first process of a PID namespace ends, all others in it end, too.
     unshare -n -u -i -m -p --mount-proc --fork --kill-child --propagation private \
         sh -c "$host" host "h$i" "$dir" </dev/null >/dev/null 2>&1 &
     outer=$!
@@ -101,7 +101,7 @@ for i in $(seq "$number"); do
     }
 done
 
-# Who reaches the bridge is refused at once on a port where nobody listens.
+# A host that reaches the bridge is refused at once on a port where nobody listens.
 for i in $(seq "$number"); do
     answer=$("$dir/hostsh" "h$i" timeout 3 bash -c "exec 3<>/dev/tcp/$net.254/9" 2>&1 || true)
     [[ $answer == *refused* ]] || fail "h$i does not reach $net.254: $answer"

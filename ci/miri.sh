@@ -1,7 +1,7 @@
 #!/bin/sh
-# Layouts, segments, records and strided transfers under Miri: undefined behaviour that happens to work. What maps memory or
-# starts processes is left to the other steps: Miri knows no mmap at an address. Miri knows no vector instructions either, so it
-# runs the kernels of machines without them.
+# Runs tests of layouts, segments, records and strided transfers under Miri, which finds undefined behaviour that happens to
+# work. Tests that map memory or start processes are left to other steps, because Miri knows no mmap at an address. Miri
+# knows no vector instructions either, so it runs the kernels of machines without them.
 #
 # Needs Miri (`rustup component add miri --toolchain nightly`); says so where it is missing. There,
 # ci/sanitize.sh runs the same tests with checks of addresses only.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What optional features add.
+# Runs the tests of optional features.
 set -eu
 cd "$(dirname "$0")/.."
 
