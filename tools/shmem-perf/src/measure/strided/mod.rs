@@ -19,16 +19,17 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
         {
-            Some("regret") => regret::job(runner),
+            Some("regret") => regret::job(runner, true),
             Some("published") => published::measure_table(runner),
             Some("exchange") => published::measure_exchange(runner),
             Some(peers) => peers::measure(runner, &format!("strided-{peers}")),
-            None => runner.jobs("strided", 2),
+            None => runner.jobs("strided", 2).and_then(|()| regret::job(runner, false)),
         }
     }),
     tasks: &[
         ("strided", Task::Near(strided)),
-        ("strided-regret", Task::Near(regret::of_all)),
+        ("strided-sweep", Task::Near(regret::swept_layouts)),
+        ("strided-regret", Task::Near(regret::regret_of_all)),
         ("strided-published", Task::Near(published::table)),
         ("strided-exchange", Task::Near(published::exchanges)),
         ("strided-peers", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::beside_peers))),

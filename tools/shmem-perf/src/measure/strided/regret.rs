@@ -1,5 +1,5 @@
-//! Many layouts, some of them random: what is the regret of the library's choice? Regret is the median time of the chosen method over that
-//! of the fastest one.
+//! Many layouts, some of them random: where is the library slower than a loop of puts, and what is the regret of its choice? Regret is the
+//! median time of the chosen method over that of the fastest one.
 
 use shmem_core::strided::{Algorithm, Kernel, Level, Method, Thresholds, TransferPlan, settings};
 
@@ -8,17 +8,56 @@ use crate::measure::indexed::random;
 
 type Point = (Pattern, Direction);
 
-/// Bytes of each side, as many as the published table needs.
-const ROOM: usize = (64 << 20) + (64 << 10);
+/// Bytes of each side; for regret, as many as the published table needs.
+const ROOM: usize = 16 << 20;
+const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 
 /// The number of random layouts, and of layouts of each kind in a quick run.
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 
-pub(super) fn of_all(world: &mut World, bench: &Bench<'_>) -> Done {
+/// The ratio over a loop of puts that counts as slow; the percentage of layouts that may be slow; the largest ratio allowed.
+const SLOW: f64 = 1.1;
+const FEW: f64 = 2.0;
+const TOO_SLOW: f64 = 1.5;
+
+pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, ROOM, |sides| {
         sides.skewed(1024);
-        for (name, mut points) in [("grid", grid()), ("random", drawn(DRAWN, bench.seed))] {
+        let points = swept(bench.seed);
+        let (mut slow, mut worst) = (0, 0.0_f64);
+        for (pattern, direction) in &points {
+            let mut over_puts = || {
+                let pair = || sides.beside_puts(transfers(pattern), pattern, *direction);
+                Samples::of(FEWEST, pair).ratio()[1]
+            };
+            // A slow layout is measured again, alone.
+            let mut ratio = over_puts();
+            (0..3).for_each(|_| {
+                if ratio > SLOW {
+                    ratio = ratio.min(over_puts())
+                }
+            });
+            if ratio > SLOW {
+                slow += 1;
+                let (block, [_, Level { count, to, from }]) = (pattern.block(), pattern.inner());
+                let layout = format!("{direction:?} {block}x{count}/{to}<-{from}");
+                eprintln!("shmem-perf: {layout} takes {ratio:.2} times a loop of puts");
+            }
+            worst = worst.max(ratio);
+        }
+        let n = points.len();
+        let share = (100.0 * f64::from(slow) / n as f64, FEW);
+        for (of, pair) in [("share", share), ("worst", (worst, TOO_SLOW))] {
+            bench.add(format!("strided-sweep {of}/{n}"), Samples(vec![pair]));
+        }
+    })
+}
+
+pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
+    with_sides(world, REGRET_ROOM, |sides| {
+        sides.skewed(1024);
+        for (name, mut points) in [("grid", regret_grid()), ("random", drawn(DRAWN, bench.seed))] {
             if !CHOICES.iter().any(|(choice, _)| bench.wants(&format!("regret {choice}/{name}"))) {
                 continue;
             }
@@ -38,11 +77,16 @@ pub(super) fn of_all(world: &mut World, bench: &Bench<'_>) -> Done {
 }
 
 /// Runs a job that measures layouts, with the given seed for random ones, or a new seed, which is printed.
-pub(super) fn job(runner: &mut Runner) -> Done {
+pub(super) fn job(runner: &mut Runner, is_regret: bool) -> Done {
+    let n = swept(0).len();
+    if !is_regret && !["share", "worst"].iter().any(|of| runner.wants(&format!("strided-sweep {of}/{n}"))) {
+        return Ok(());
+    }
     let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
     let seed = runner.numbers("seed").first().map_or_else(now, |seed| *seed as u64);
     runner.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
-    runner.times(1, &runner.job("strided-regret", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
+    let (task, room) = if is_regret { ("strided-regret", REGRET_ROOM) } else { ("strided-sweep", ROOM) };
+    runner.times(1, &runner.job(task, 2, Given { seed, ..Given::default() }).heap(2 * room))
 }
 
 /// Transfers in one sample: some ten microseconds. A debug build is for tests of the tool.
@@ -51,8 +95,38 @@ pub(crate) fn transfers(pattern: &Pattern) -> usize {
     (BYTES / (pattern.count() * (pattern.block() + 32))).clamp(1, 10_000)
 }
 
-/// The published blocks and gaps, in spans from a first-level cache to the published 64 MiB.
+fn swept(seed: u64) -> Vec<Point> {
+    [grid(), drawn(DRAWN, seed)].concat()
+}
+
+/// Fixed layouts: block sizes by gaps by spans, with the same stride on both sides, packed and unpacked, and powers of two.
 fn grid() -> Vec<Point> {
+    let mut points = Vec::new();
+    for span in [16 << 10, 256 << 10, 4 << 20] {
+        for block in [4, 8, 16, 24, 32, 64, 128, 256, 512, 1024, 4096] {
+            for gap in [4, 16, 64, 256, 1024, 4096] {
+                let stride = block + gap;
+                points.push((within(block, stride, stride, span), Direction::Put));
+                if gap <= 256 {
+                    points.push((within(block, block, stride, span), Direction::Get));
+                    points.push((within(block, stride, block, span), Direction::Put));
+                }
+            }
+        }
+    }
+    for span in [256 << 10, 4 << 20] {
+        for block in [8, 32, 64, 256, 1024] {
+            for stride in [64, 256, 1024, 2048, 4096, 8192].into_iter().filter(|stride| *stride > block) {
+                points.push((within(block, stride, stride, span), Direction::Put));
+            }
+        }
+    }
+    points.retain(|(pattern, _)| pattern.count() > 1);
+    points
+}
+
+/// The published blocks and gaps, in spans from a first-level cache to the published 64 MiB.
+fn regret_grid() -> Vec<Point> {
     let spans = [16 << 10, 256 << 10, 4 << 20, 64 << 20].into_iter();
     let cells = spans.flat_map(|span| published::cells().map(move |(block, gap)| (block, block + gap, span)));
     let patterns = cells.map(|(block, stride, span)| within(block, stride, stride, span));
