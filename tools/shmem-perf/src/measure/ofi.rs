@@ -4,6 +4,8 @@
 //! Each of these costs is a difference of two times, such as the times of many and of few blocks, or of long and of short ones. A put for
 //! each block is a non-blocking put. Messages are strided puts in a job that has no other way ([`PACKING`]).
 
+use std::net::TcpListener;
+
 use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Row, Way};
@@ -14,13 +16,17 @@ use crate::operation::{Data, operations};
 
 pub(crate) const OFI: Measure = Measure {
     name: "ofi",
-    run: Some(|runner| match ["costs", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
-        Some("costs") => costs(runner),
-        Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
-        None => runner.repeat(&over(runner, "ofi", Given::default())),
+    run: Some(|runner| {
+        match ["bare", "costs", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
+            Some("bare") => bare_alone(runner),
+            Some("costs") => costs(runner),
+            Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
+            None => runner.repeat(&over(runner, "ofi", Given::default())),
+        }
     }),
     tasks: &[
         ("ofi", Task::Far(measured)),
+        ("ofi-bare", Task::Far(bare_put)),
         ("ofi-strided", Task::Far(strided)),
         // Prints texts instead of records.
         (
@@ -76,6 +82,33 @@ fn compare(
         if is_asleep { _ = pair.alone(TargetState::Asleep, take) } else { take() }
     }
     Ok(())
+}
+
+/// Prints what a put of the bare program costs.
+fn bare_put(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    let [_, put] = pair.times(operations()[0], false);
+    let cost = middle(bench.repetitions, put);
+    if pair.world.my_pe() == 0 { say(&cost) } else { Ok(()) }
+}
+
+/// Puts of the bare program, against a round trip of libfabric's tool: a put with delivery completion is a message and an answer, so it
+/// should take no longer.
+fn bare_alone(runner: &mut Runner) -> Done {
+    let provider = &runner.provider().to_owned();
+    // PEs of the bare program alone synchronise through shared memory.
+    let variables = fabric::variables(provider).into_iter().skip(1);
+    let job = runner.job("ofi-bare", 2, Given::default()).with(variables);
+    let mut samples = Samples::default();
+    for _ in 0..runner.asked.jobs {
+        let Some(round_trip) = round_trip(provider)? else {
+            return Err(
+                "fi_pingpong is not installed, or does not run with this provider (Debian: libfabric-bin)"
+                    .into(),
+            );
+        };
+        samples.0.extend(runner.lines::<f64>(&job)?.into_iter().map(|put| (put, round_trip)));
+    }
+    runner.taken(2, format!("ofi-bare pingpong/8/{provider}"), samples)
 }
 
 /// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.
@@ -251,4 +284,26 @@ fn one_by_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
 
 fn picoseconds(nanoseconds: f64) -> u64 {
     (nanoseconds.max(0.0) * 1000.0) as u64
+}
+
+/// A shell script that runs `fi_pingpong` between two processes of this host, with a provider and a port. The client is started again until
+/// the server listens.
+const PING_PONG: &str = "half=\"fi_pingpong -p $1 -e rdm -I 2000 -S 8\"
+command -v fi_pingpong >&2 || exit 0
+$half -B $2 >&2 &
+for _ in $(seq 200); do $half -P $2 127.0.0.1 && break; sleep 0.02; kill -0 $! || break; done
+kill $!";
+
+/// Nanoseconds of a round trip of 8 bytes by `fi_pingpong`; `None` if it is not installed, or does not run with this provider.
+fn round_trip(provider: &str) -> Result<Option<f64>, Box<dyn Error>> {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", PING_PONG, "sh", provider, &port]).stderr(Stdio::null()).output()?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let half_trip = || -> Option<f64> {
+        let mut lines = printed.lines();
+        let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;
+        lines.next()?.split_whitespace().nth(column)?.parse().ok()
+    };
+    Ok(half_trip().map(|half| 2.0 * half * 1e3))
 }
