@@ -66,7 +66,7 @@ fn wrong(source: &Path) -> Vec<String> {
     let layer = |module: &str| layers.iter().position(|names| names.iter().any(|name| name == module));
     for (path, text) in &files[1..] {
         let file = path.split(['/', '.']).next().unwrap_or_default();
-        let from = *top.iter().find(|module| module.trim_start_matches('_') == file).unwrap();
+        let from = *top.get(file).unwrap_or_else(|| panic!("lib.rs declares no `{file}`"));
         for name in imported(text) {
             match top.get(name) {
                 None if name.starts_with(char::is_uppercase) => {
