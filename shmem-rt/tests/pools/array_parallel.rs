@@ -139,10 +139,9 @@ fn the_pools_have_a_share_of_the_cpus(world: &mut World) {
 #[symmetric]
 static FIELD: padded![u64; 64; 512];
 
-#[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
+#[shmem::test(pes = 2)]
 fn rows_are_iterated_in_parallel(world: &mut World) {
-    let pool = world.thread_pool().unwrap();
-    assert_eq!(pool.current_num_threads(), 3);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let sum: u64 = world.local(&FIELD, |field| {
         pool.install(|| {
             field.par_iter_mut().enumerate().for_each(|(number, row)| row.fill(number as u64));
@@ -150,13 +149,4 @@ fn rows_are_iterated_in_parallel(world: &mut World) {
         })
     });
     assert_eq!(sum, 512 * 32 * 63);
-}
-
-#[shmem::test(pes = 2)]
-fn the_pes_of_a_node_share_its_cpus(world: &mut World) {
-    let (cpus, pool) = (world.cpus_per_pe(), world.thread_pool().unwrap());
-    assert!(cpus >= 1);
-    assert_eq!(pool.current_num_threads(), cpus);
-    let name = pool.install(|| std::thread::current().name().map(str::to_owned)).unwrap();
-    assert_eq!(name.split(',').next(), Some(&*format!("PE {}", world.my_pe())));
 }
