@@ -58,7 +58,8 @@ const fn is_short(pattern: &Pattern) -> bool {
 ///
 /// # Safety
 ///
-/// As [`execute`].
+/// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
+/// destination may overlap another block of either side.
 #[inline(never)]
 pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();

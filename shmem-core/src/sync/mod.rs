@@ -8,7 +8,7 @@
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
 //! * [`Patience`]: how long to spin or yield before sleeping.
 //!
-//! The algorithms import their atomics from [`loom_atomics`](crate::loom_atomics) and are checked
+//! The algorithms import their atomics from `loom_atomics` and are checked
 //! exhaustively with loom (`ci/loom.sh`), lost wake-ups included.
 
 mod counter_barrier;
