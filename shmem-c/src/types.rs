@@ -66,7 +66,7 @@ impl<T: Item + PartialOrd + fmt::Display> Compared for T {}
 
 /// An element that is reduced as a number.
 pub(crate) trait Numeric: Item {
-    /// A type of Rust, if it has one.
+    /// The Rust number with the same bits; `Self` where Rust has none (`long double`, complex numbers).
     type Number: Arithmetic;
 }
 

@@ -151,7 +151,7 @@ pub struct RequestArea {
     pub arrived: [AtomicU64; MOST_SLOTS],
     /// As in a [`Window`].
     pub credits: [AtomicU64; MOST_CREDITS],
-    /// The collective that this PE has started, for messages.
+    /// The collective that this PE has started, for the error text of a mismatch.
     pub record: PeRecord,
     /// The slots, of teams other than the world.
     pub room: Room<REQUEST_BYTES>,

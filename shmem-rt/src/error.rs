@@ -193,7 +193,8 @@ pub enum NameError {
     NotInFile { partition: String },
 }
 
-/// An error of teams. The same value on every member of the team.
+/// An error of teams. A collective call fails with the same value on every member; [`Contexts`](Self::Contexts) concerns the calling PE
+/// alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]

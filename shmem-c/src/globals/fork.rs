@@ -18,7 +18,7 @@ use super::executable::Data;
 use super::{IS_COPY, data, held};
 
 thread_local! {
-    /// The copy of a thread that is in `fork`; null: none.
+    /// The copy of the globals that this thread has made for its call of `fork`; null: none.
     static COPY: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 

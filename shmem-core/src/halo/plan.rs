@@ -73,7 +73,7 @@ pub struct HaloPlan {
     links: Vec<Option<[(usize, Messages); 2]>>,
 }
 
-/// The two incoming messages of an edge, each of cells and a signal.
+/// The two places for an edge's incoming message, which successive exchanges use in turn. Each has the cells, then a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Messages {
     /// Offset of message 0: in a plan from the start of the memory, in a link from the start of a slot.

@@ -56,7 +56,7 @@ impl<'i, P, X> Listed<'i, P, X> {
 }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {
-    /// The elements with these indices, in the list's order; an index may repeat. The verbs of
+    /// The elements with these indices, in the list's order; an index may repeat. The methods of
     /// [`Indexed`](crate::indexed::Indexed) check each index.
     #[inline(always)]
     pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>

@@ -67,7 +67,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     ///
     /// # Panics
     ///
-    /// If the range is too long.
+    /// If the range is not in the object.
     #[track_caller]
     pub fn read(&self, token: &(impl Initiator + ?Sized), first: usize, into: &mut [T]) {
         let range = self.inside(first..first.saturating_add(into.len()));
@@ -92,7 +92,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     ///
     /// # Panics
     ///
-    /// If the range is too long.
+    /// If the range is not in the object.
     #[track_caller]
     pub fn write(&self, token: &(impl Stores + ?Sized), first: usize, values: &[T]) {
         let range = self.inside(first..first.saturating_add(values.len()));

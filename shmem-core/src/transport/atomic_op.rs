@@ -369,7 +369,7 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                     word.store(before.float_sum(v as $bits), Ordering::SeqCst);
                     before as u64
                 }
-                // There is no instruction for these. An unchanged word is written, too: see `Doorbell`.
+                // There is no instruction for these. An unchanged word is exchanged, too, as a fence for `Doorbell`.
                 AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
                 AtomicOp::Min(number, v) => retried!(word, |before| before.extreme(v as $bits, number, Less)),
                 AtomicOp::Max(number, v) => {

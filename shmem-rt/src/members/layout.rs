@@ -70,8 +70,8 @@ impl Layout {
         })
     }
 
-    /// Returns the positions in node order of the ranks on `count` nodes, the last of which is `node`: two ascending runs, of which the
-    /// first or both may be empty.
+    /// Returns the positions in node order of the ranks on `count` nodes up to `node`; before node 0 comes the last node. There are two
+    /// runs, in ascending order. Where the nodes wrap, the first run begins at position 0. If not, the first run is empty.
     pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;

@@ -48,7 +48,7 @@ pub(crate) struct Uses {
     /// Objects whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Range of the window in each member's slot; `None`: there was no room.
+    /// The range in each member's slot to which others write chunks of collectives. Unset: not searched for; `None`: no room.
     window: OnceLock<Option<Range<usize>>>,
 }
 

@@ -87,7 +87,8 @@ fn with_buffers<T: SymmetricData>(
     Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
 
-/// Measures passes over random buffers. Both layouts have their handles at the same place.
+/// Measures passes over buffers in random order. The handles of both layouts are at the same addresses during the passes, so these make
+/// no difference.
 fn passes<B>(
     bench: &Bench<'_>,
     form: &str,

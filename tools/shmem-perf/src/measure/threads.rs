@@ -95,7 +95,7 @@ fn by_threads(given: &Given) -> Done {
     Ok(world.free(places)?)
 }
 
-/// Puts `source`, or, if `source` is empty, 8 bytes to each line of a thread's row.
+/// Puts `source` to `place`. If `source` is empty, puts `value` to the first word of each cache line of `row`.
 #[inline(never)]
 fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &[u8]), value: u64) {
     if !source.is_empty() {
