@@ -61,15 +61,19 @@ pub struct Persist {
 pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
     let newest = |pe: usize| found[pe].first().copied().unwrap_or_default();
     let least = (0..found.len()).min_by_key(|pe| newest(*pe)).unwrap_or_default();
-    let Some(other) = found.iter().position(|persists| !persists.contains(&newest(least))) else {
+    let most = (0..found.len()).max_by_key(|pe| newest(*pe)).unwrap_or_default();
+    let is_another = |pe: &usize| newest(*pe).generation > 0 && newest(*pe).set != newest(most).set;
+    let another = (0..found.len()).find(is_another).map(|other| (most, other));
+    let lacks = found.iter().position(|persists| !persists.contains(&newest(least)));
+    let Some((one, other)) = another.or(lacks.map(|other| (least, other))) else {
         return Ok(newest(least).generation);
     };
-    let (one, other) = (least.min(other), least.max(other));
+    let (one, other) = (one.min(other), one.max(other));
     let has = |pe: usize| match newest(pe).generation {
         0 => "nothing persisted yet".to_owned(),
         generation => format!("persist {generation}"),
     };
-    let of_another = if has(one) == has(other) { " of another heap" } else { "" };
+    let of_another = if another.is_some() { " of another heap" } else { "" };
     Err(format!(
         "the files of the PEs do not belong together: PE {one} has {}, PE {other} has {}{of_another}; put back all of them from \
          one copy, or name other files",

@@ -134,4 +134,12 @@ impl Header {
         let is_whole = header.magic == MAGIC && header.sum == header.fingerprint();
         (is_whole && header.generation < MOST).then_some(header)
     }
+
+    /// Whether a crash can leave this page, which has no whole header, in the same file: bytes that all headers share are equal or 0,
+    /// and the bytes behind the header are 0.
+    pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
+        let common = page[..core::mem::offset_of!(Self, generation)].iter().zip(bytemuck::bytes_of(self));
+        common.into_iter().all(|(found, own)| [*own, 0].contains(found))
+            && page[size_of::<Self>()..].iter().all(|byte| *byte == 0)
+    }
 }

@@ -48,7 +48,7 @@
 //!
 //! # Remaining risk
 //!
-//! Only headers have a checksum. A header that a medium damages is taken for a torn one: then the persist before counts.
+//! Only headers have a checksum. Bytes that all headers of a file share tell a header that a medium damaged from a torn one.
 //!
 //! A regular file cannot be sealed as memfds are. It is locked (`flock`) for as long as any PE has it mapped,
 //! has mode 0600, and belongs to the user of the job; its blocks are allocated at the start. If a process of the

@@ -218,16 +218,22 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Reads the newest header, and the previous header if it is there. A torn header is the result of a crash, and none.
+/// Reads the newest header, and the previous header if it is whole. Fails if a header is torn otherwise than by a crash.
 pub(super) fn headers(disk: &dyn Disk) -> Result<Headers, String> {
-    let mut found = Vec::new();
-    for at in [0, HEADER_PAGE as u64] {
-        let mut page = [0; HEADER_PAGE];
-        disk.read(at, &mut page).map_err(system("pread"))?;
-        found.extend(Header::read(&page));
+    let mut pages = [[0; HEADER_PAGE]; 2];
+    for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
+        disk.read(at, page).map_err(system("pread"))?;
     }
+    let mut found: Vec<_> = pages.iter().filter_map(|page| Header::read(page)).collect();
     found.sort_by_key(|header| header.generation);
     let newest = found.pop().ok_or(FOREIGN)?;
+    if pages.iter().any(|page| Header::read(page).is_none() && !newest.may_have_torn(page)) {
+        return Err(format!(
+            "is damaged: one of its two headers cannot be read, and is not what a crash leaves of one; the other one says \
+             persist {}, but the newest may have been lost; put it back from a copy, or delete the files of all PEs to begin anew",
+            newest.generation
+        ));
+    }
     Ok((newest, found.pop().filter(|previous| previous.generation + 1 == newest.generation)))
 }
 

@@ -173,6 +173,10 @@ fn only_files_that_a_crash_leaves_agree() {
         assert_eq!(agree(&[found(one), found(other)]).ok(), agreed, "{one:?} {other:?}");
         assert_eq!(agree(&[found(other), found(one)]).ok(), agreed, "{other:?} {one:?}");
     }
+    // Persist 0 is the same in all heaps, so a file that was made anew belongs to two heaps.
+    let another = vec![Persist { generation: 1, set: 6 }, Persist::default()];
+    let error = agree(&[found(&[0]), found(&[1, 0]), another]).unwrap_err();
+    assert_says(error, &["PE 1 has persist 1, PE 2 has persist 1 of another heap"]);
     let error = agree(&[found(&[3]), vec![Persist { generation: 3, set: 6 }]]).unwrap_err();
     assert_says(error, &["PE 0 has persist 3, PE 1 has persist 3 of another heap; put back"]);
 }
@@ -189,6 +193,11 @@ fn files_that_are_put_back_give_a_persist_that_all_have() {
     heap.write(0, &history[1][0]);
     assert_eq!(heap.open().unwrap().0, 2);
     assert_eq!([0, 1].map(|pe| heap.filled(pe)), [0, 1].map(|pe| Some(value(pe, 2))));
+    // The magic word of the newest header: no crash changes it.
+    let mut damaged = history[2][0].clone();
+    damaged[HEADER_PAGE] ^= 0x80;
+    heap.write(0, &damaged);
+    assert_says(heap.open().unwrap_err(), &["is damaged", "the other one says persist 2"]);
     heap.write(0, &history[2][1]);
     assert_says(heap.open().unwrap_err(), &["heap.0 is that of PE 1 of 2, and this is PE 0 of 2"]);
 }
