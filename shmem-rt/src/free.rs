@@ -2,6 +2,7 @@
 
 use shmem_core::array::{NumaArray, Storage};
 use shmem_core::context::Initiator;
+use shmem_core::heap::Owner;
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::symmetric_data::{Contents, SymmetricData};
 use shmem_core::system_area::SCRATCH_BYTES;
@@ -48,11 +49,13 @@ impl<L: ThreadLevel> World<L> {
         // The memory is free on all PEs when this returns.
         agreed.again();
         let left = self.job().memory.ledger.lock().get(arguments[1]).copied();
-        match left.and_then(|left| self.job().memory.names.given(&left)) {
-            Some(name) => Err(ErrorKind::Refused(format!(
-                "`free` of {name}: a later job finds it by this name; remove the name instead"
-            ))
-            .into()),
+        match left.filter(|left| left.owner == Owner::Name) {
+            Some(left) => {
+                let name = self.job().memory.names.given(&left).unwrap_or_else(|| text.clone());
+                let why =
+                    format!("`free` of {name}: a later job finds it by this name; remove the name instead");
+                Err(ErrorKind::Refused(why).into())
+            }
             None => Ok(()),
         }
     }
