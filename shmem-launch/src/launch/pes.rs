@@ -30,6 +30,9 @@ pub(crate) const LOOK: Duration = Duration::from_millis(5);
 /// socket without end.
 const TURN: usize = 1 << 16;
 
+/// Upper limit on the unread answers of a PE.
+const UNREAD: usize = 64;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Aborted { pe: usize, code: i32, message: String },
@@ -211,6 +214,11 @@ impl Pes {
         };
         member.reply(&ToPe::Refused { reason }, Vec::new());
         member.flush();
+        if member.backlog() > UNREAD {
+            let what = "its processes ask again and again to be taken for it, and read no answer; see what else the \
+                        program starts";
+            self.break_off(pe, what.to_owned());
+        }
     }
 
     fn answer(&mut self, pe: usize, request: ToLauncher, descriptors: Vec<OwnedFd>) {
@@ -323,6 +331,15 @@ mod tests {
             other => panic!("{other:?}"),
         });
         what.collect()
+    }
+
+    #[test]
+    fn who_reads_no_answer_is_broken_off_once() {
+        let (mut host, ends) = silent(2);
+        let hello = hello(&host, VERSION + 1, 0);
+        let events = flood(&mut host, &ends[0], &hello);
+        let [what] = broken(&events)[..] else { panic!("{events:?}") };
+        assert!(what.starts_with("its processes ask again and again"), "{what}");
     }
 
     #[test]
