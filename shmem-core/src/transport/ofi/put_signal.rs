@@ -38,8 +38,9 @@ impl PendingSignals {
 
     /// Makes a signal due, because its data is delivered.
     pub(super) fn deliver(&self, update: SignalUpdate) {
-        self.due.lock().push_back(update);
+        // Counted first: a thread that takes the signal subtracts it.
         self.delivered.fetch_add(1, Ordering::Relaxed);
+        self.due.lock().push_back(update);
     }
 
     /// The number of signals whose data is delivered.
