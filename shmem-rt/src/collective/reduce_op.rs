@@ -333,9 +333,13 @@ impl Collective<'_> {
         op: impl Fn(I, I) -> I,
         reduce: impl FnOnce(&dyn ReduceOp),
     ) {
-        let unwinding = Unwinding { collective: self, purpose };
-        reduce(&Typed::new(op, |item| item, false));
-        core::mem::forget(unwinding);
+        let guarded = |one, other| {
+            let unwinding = Unwinding { collective: self, purpose };
+            let result = op(one, other);
+            core::mem::forget(unwinding);
+            result
+        };
+        reduce(&Typed::new(guarded, |item| item, false));
     }
 }
 
