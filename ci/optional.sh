@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 features=$(ci/features)
 cargo test --workspace --features "$features" --test pools
 cargo test --workspace --features "$features" --lib -- ndarray::
-cargo test --workspace --features "$features" --doc -- src/ndarray.rs src/rayon.rs src/array
+cargo test --workspace --features "$features" --doc -- src/ndarray.rs src/array
