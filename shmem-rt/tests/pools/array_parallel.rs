@@ -145,7 +145,7 @@ fn rows_are_iterated_in_parallel(world: &mut World) {
     let sum: u64 = world.local(&FIELD, |field| {
         pool.install(|| {
             field.par_iter_mut().enumerate().for_each(|(number, row)| row.fill(number as u64));
-            field.par_iter().map(|row| row.iter().sum::<u64>()).sum()
+            field.par_iter().map(|row| row[..512].iter().sum::<u64>()).sum()
         })
     });
     assert_eq!(sum, 512 * 32 * 63);
