@@ -1,6 +1,9 @@
 //! Vector instructions of this machine, and the maker of its processor.
 
-use std::sync::LazyLock;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// Number of the best set, from 1; 0 before detection. Every strided call reads it: a `LazyLock` would cost a nanosecond.
+static BEST: AtomicU8 = AtomicU8::new(0);
 
 /// Sets of vector instructions, each including those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +34,20 @@ impl Isa {
     /// The set that is fastest on this machine, detected once.
     #[inline]
     pub fn best() -> Self {
-        static BEST: LazyLock<Isa> = LazyLock::new(detect);
-        *BEST
+        match BEST.load(Ordering::Relaxed) {
+            1 => Self::Baseline,
+            2 => Self::Avx2,
+            3 => Self::Masked,
+            4 => Self::Avx512,
+            _ => Self::find(),
+        }
+    }
+
+    #[cold]
+    fn find() -> Self {
+        let found = detect();
+        BEST.store(found as u8 + 1, Ordering::Relaxed);
+        found
     }
 }
 
