@@ -139,19 +139,16 @@ macro_rules! indices {
         impl<T $(, $storage: Storage)?> $view<'_, T, 2 $(, $storage)?> {
             /// All its indices in the array, in row-major order.
             #[inline(always)]
-            pub fn indices(&self) -> impl Iterator<Item = [usize; 2]> + Clone + use<T $(, $storage)?> {
-                let [rows, columns] = self.place.ranges();
-                rows.flat_map(move |i| columns.clone().map(move |j| [i, j]))
+            pub fn indices(&self) -> Indices<2> {
+                Indices::new(self.place.ranges())
             }
         }
 
         impl<T $(, $storage: Storage)?> $view<'_, T, 3 $(, $storage)?> {
             /// All its indices in the array, in row-major order.
             #[inline(always)]
-            pub fn indices(&self) -> impl Iterator<Item = [usize; 3]> + Clone + use<T $(, $storage)?> {
-                let [planes, rows, columns] = self.place.ranges();
-                let pairs = rows.flat_map(move |j| columns.clone().map(move |k| (j, k)));
-                planes.flat_map(move |i| pairs.clone().map(move |(j, k)| [i, j, k]))
+            pub fn indices(&self) -> Indices<3> {
+                Indices::new(self.place.ranges())
             }
         }
     )*};

@@ -6,7 +6,7 @@ use core::ops::{Index, IndexMut, Range};
 use super::access::{exclusive, indices, shared};
 use super::geometry::{Geometry, strides};
 use super::index::{ArrayIndex, refuse};
-use super::iterators::{Elements, Route as _, Rows, Run, Slices};
+use super::iterators::{Elements, Indices, Route as _, Rows, Run, Slices};
 use crate::symmetric_data::copied;
 
 /// A chunk of an array, for reading. Indices are those of the array.

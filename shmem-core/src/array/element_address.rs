@@ -137,8 +137,9 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     }
 }
 
-/// Finds the chunk of an index along the axis.
+/// Finds the chunk of an index along the axis. Never inlined, so that loops keep their view in registers.
 #[cold]
+#[inline(never)]
 fn find<const D: usize>(
     mine: *mut u8,
     entries: &[Bucket<D>],

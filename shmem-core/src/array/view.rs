@@ -10,7 +10,7 @@ use super::chunking::Chunking;
 use super::element_address::Addressing;
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, refuse};
-use super::iterators::{Elements, Route as _, Run, Slices, Tour};
+use super::iterators::{Elements, Indices, Route as _, Run, Slices, Tour};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 use crate::symmetric_data::copied;
 use crate::text::counted;
