@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_int, c_void};
 use std::fmt;
 
-use shmem::raw::collective;
+use shmem::c_interface::collective;
 use shmem_core::exclusion::Mutex;
 
 /// Where C calls the library.

@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 
-use shmem::raw::collective::{self, Combined, Places};
+use shmem::c_interface::collective::{self, Combined, Places};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 

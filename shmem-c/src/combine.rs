@@ -4,7 +4,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
-use shmem::raw::collective::Fold;
+use shmem::c_interface::collective::Fold;
 use shmem_core::observe::Family;
 
 use crate::types::{Arithmetic, Numeric};

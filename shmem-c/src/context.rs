@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use shmem::thread::Multiple;
-use shmem::{Context, ContextError, Error, ErrorKind, Pe, raw};
+use shmem::{Context, ContextError, Error, ErrorKind, Pe, c_interface};
 use shmem_core::context::mapping::Level;
 use shmem_core::context::{Endpoint, Initiator as _};
 
@@ -229,7 +229,7 @@ fn tables_of(endpoint: &Endpoint, pes: Vec<Pe>) -> Tables {
 
 fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
     // SAFETY: C's threads use the context as its options say, and C opens no phase.
-    unsafe { raw::context::endpoint(context) }
+    unsafe { c_interface::context::endpoint(context) }
 }
 
 unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut Ctx) -> c_int {
@@ -245,7 +245,7 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
     };
     let of_team = (team != Team::WORLD).then_some(members);
     // SAFETY: the C program uses the context as its options promise, which the specification requires.
-    let context = match unsafe { raw::context::create(world, of_team, level) } {
+    let context = match unsafe { c_interface::context::create(world, of_team, level) } {
         Ok(context) => context,
         Err(error) => return refused(routine, &in_words_of_c(&error)),
     };

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use shmem::raw;
+use shmem::c_interface;
 use shmem_core::process_exit;
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use crate::call_site::CallSite;
 use crate::world;
@@ -24,7 +24,7 @@ pub(crate) fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> !
 /// Ends the job, or the process where there is none, with a message.
 pub(crate) fn end(code: i32, text: &str) -> ! {
     match world::any() {
-        Some(world) => raw::job::abort(world, code, text),
+        Some(world) => c_interface::job::abort(world, code, text),
         None => process_exit::end(code, || say(&format!("shmem: {text}"))),
     }
 }

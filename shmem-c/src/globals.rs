@@ -27,9 +27,9 @@ use std::os::fd::{BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
 use std::sync::OnceLock;
 
 use shmem::World;
-use shmem::raw::globals::{Program, adopt_globals, describe_program};
+use shmem::c_interface::globals::{Program, adopt_globals, describe_program};
 use shmem::thread::ThreadLevel;
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use self::executable::{Data, Executable};
 use self::moving::Failure;

@@ -102,7 +102,7 @@ fn in_words_of_c(error: &HeapError) -> String {
 
 /// Returns the largest of the sizes that PEs ask for; in checked mode, which compares sizes, this PE's own.
 fn largest(world: &CWorld, bytes: usize) -> usize {
-    if shmem::raw::job::settings(world).check != CheckChoice::Off {
+    if shmem::c_interface::job::settings(world).check != CheckChoice::Off {
         return bytes;
     }
     world.max(bytes)
@@ -136,7 +136,7 @@ fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'
 /// Every PE calls it between the same two collectives, and no PE uses such memory any more.
 pub(crate) unsafe fn free_all(world: &CWorld) {
     // SAFETY: the caller's promise.
-    unsafe { shmem::raw::job::free_all(world) };
+    unsafe { shmem::c_interface::job::free_all(world) };
 }
 
 fn malloc_with_hints(routine: &'static str, size: usize, hints: c_long) -> *mut c_void {

@@ -14,7 +14,7 @@ use std::ffi::{c_int, c_long};
 use std::fmt;
 use std::panic::Location;
 
-use shmem::{Pe, raw};
+use shmem::{Pe, c_interface};
 use shmem_core::observe::{Call, Family};
 use shmem_core::transport::{AtomicOp, Width};
 
@@ -117,7 +117,7 @@ impl Lock {
     fn clear(&self) {
         let own = self.world.me();
         // Operations under the lock complete before another PE acquires it.
-        raw::job::quiet_all(self.world);
+        c_interface::job::quiet_all(self.world);
         if self.queue.mine() == 0 {
             let desired = AtomicOp::CompareSwap { expected: self.me(), desired: 0 };
             let last = self.last.fetch(self.home, desired, Family::AtomicCompareSwap);

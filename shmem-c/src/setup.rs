@@ -159,7 +159,7 @@ fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
     // SAFETY: a program in C has no references to its variables.
     let adopted = unsafe { globals::adopt(&world) };
     if let Err(error) = adopted {
-        shmem::raw::job::abort(&world, 1, &error);
+        shmem::c_interface::job::abort(&world, 1, &error);
     }
     untyped::expect_fences();
     tell_panics();
@@ -193,7 +193,7 @@ fn finalize(routine: &'static str) {
     }
     let world = world::current(routine);
     let mut depth = DEPTH.lock();
-    shmem::raw::job::quiet_all(world);
+    shmem::c_interface::job::quiet_all(world);
     world.barrier_all();
     if *depth == 1 {
         world::finalise();
@@ -203,7 +203,7 @@ fn finalize(routine: &'static str) {
         unsafe { heap::free_all(world) };
         if bootstrap::is_joined() {
             // SAFETY: the library is closed (`finalise`), and is not opened again (`start_by`).
-            unsafe { shmem::raw::job::leave(world) };
+            unsafe { shmem::c_interface::job::leave(world) };
             bootstrap::leave();
         }
     }
@@ -235,7 +235,7 @@ fn query_initialized(_: &'static str, initialized: *mut c_int) {
 fn global_exit(routine: &'static str, status: c_int) {
     let world = world::current(routine);
     let message = if status == 0 { String::new() } else { format!("{routine}({status})") };
-    shmem::raw::job::abort(world, status, &message)
+    shmem::c_interface::job::abort(world, status, &message)
 }
 
 fn my_pe(routine: &'static str) -> c_int {

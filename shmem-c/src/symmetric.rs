@@ -102,7 +102,7 @@ fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argu
     if let Some(why) = globals::refusal(address) {
         refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
     }
-    let is_symmetric = |index: &u32| *index != shmem_core::segment::SYSTEM;
+    let is_symmetric = |index: &u32| *index != shmem_core::segment_table::SYSTEM;
     let segments = list.iter().filter(|(index, _)| is_symmetric(index));
     let segments = segments
         .map(|(_, segment)| (mine + segment.start, mine + segment.start + segment.bytes, segment.name));

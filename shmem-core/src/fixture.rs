@@ -11,7 +11,7 @@ use crate::endpoint::{Endpoint, Far, Initiator, Stores, Waiting};
 use crate::object::SymBox;
 use crate::observe::Observer;
 use crate::pe::Pe;
-use crate::segment::Segments;
+use crate::segment_table::Segments;
 use crate::symmetric_data::Contents;
 use crate::sync::Patience;
 use crate::system_area::SYSTEM_BYTES;

@@ -6,50 +6,51 @@
 //! (`ui-tests/tests/layers.rs` checks it):
 //!
 //! ```text
-//! section      records of `#[symmetric]` and `partitions!` in a binary
-//! indexed      single elements by lists of indices, on one PE or over several
-//! halo         ghost cells that neighbours exchange without a barrier
-//! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
-//! array        arrays whose chunks lie on NUMA nodes: chunking, storages, handles and views
-//! object       handles of symmetric objects: Symmetric, SymBox, On
-//! padded       arrays whose rows do not fall into the same sets of a cache
-//! endpoint     one stream of operations, the tokens that lend it, how a PE waits
-//! observe      the table of operations, and their observers
-//! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
-//! libfabric    the network's library, found when the program runs: bindings, calls, and its objects as types
-//! strided      regions, plans and kernels: which blocks a transfer moves, and how
-//! heap         layout of statics, the deterministic allocator, deferred reclaim
-//! memory       memfds, page sizes, files that survive the job, the arena in which every on-node PE has its slot
-//! topology     NUMA nodes: memory, its kind, its distance
-//! segment      the table of segments: from an offset in a PE's slot to its partition
-//! partition    requests for partitions, and grants
-//! system_area  the words every PE keeps for the runtime: doorbell, barriers, its own record
-//! sync         waiting, barriers and exchanges on a node: algorithms that are checked with loom
+//! linker_section  records of `#[symmetric]` and `partitions!` in a binary
+//! indexed         single elements by lists of indices, on one PE or over several
+//! halo            ghost cells that neighbours exchange without a barrier
+//! context         the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
+//! array           arrays whose chunks lie on NUMA nodes: chunking, storages, handles and views
+//! object          handles of symmetric objects: Symmetric, SymBox, On
+//! padded          arrays whose rows do not fall into the same sets of a cache
+//! endpoint        one stream of operations, the tokens that lend it, how a PE waits
+//! observe         the table of operations, and their observers
+//! transport       how bytes reach another PE: shared memory inline, everything else behind a trait
+//! libfabric       the network's library, found when the program runs: bindings, calls, and its objects as types
+//! strided         regions, plans and kernels: which blocks a transfer moves, and how
+//! heap            layout of statics, the deterministic allocator, deferred reclaim
+//! memory          memfds, page sizes, files that survive the job, the arena in which every on-node PE has its slot
+//! topology        NUMA nodes: memory, its kind, its distance
+//! segment_table   the table of segments: from an offset in a PE's slot to its partition
+//! partition       requests for partitions, and grants
+//! system_area     the words every PE keeps for the runtime: doorbell, barriers, its own record
+//! sync            waiting, barriers and exchanges on a node: algorithms that are checked with loom
 //! symmetric_data  types that may be in symmetric memory
-//! shared       loads, stores and copies of memory that others access at the same time
-//! hash         a number for what must be equal on all PEs
-//! pe           the number of a PE, and its slot on this node
-//! message      compile-time formatting of messages
-//! columns      text in columns, for tables and reports
-//! root         reads files of `proc` and `sys`, real or invented
-//! ranges       lists of numbers: `0-3,8`
-//! run_length   a list with runs of equal values, one for each PE
-//! text         short texts of fixed size, for records that others read
-//! loom_atomics  atomics, fences and futexes, and what loom puts in their place
-//! planted_fault  faults that tests and models must find
-//! loader       libraries of C, found when the program runs, which leave the program's handlers of signals alone
-//! process_exit  ends the process, and completes transfers before the program ends it
-//! exclusion    mutexes and locks of one process's threads, without poison
+//! shared          loads, stores and copies of memory that others access at the same time
+//! hash            a number for what must be equal on all PEs
+//! pe              the number of a PE, and its slot on this node
+//! const_format    compile-time formatting of messages
+//! text_table      text in columns, for tables and reports
+//! proc_sys        reads files of `proc` and `sys`, real or invented
+//! range_list      lists of numbers: `0-3,8`
+//! run_length      a list with runs of equal values, one for each PE
+//! fixed_text      short texts of fixed size, for records that others read
+//! loom_atomics    atomics, fences and futexes, and what loom puts in their place
+//! planted_fault   faults that tests and models must find
+//! loader          libraries of C, found when the program runs, which leave the program's handlers of signals alone
+//! process_exit    ends the process, and completes transfers before the program ends it
+//! exclusion       mutexes and locks of one process's threads, without poison
 //! ```
 
 // The address to which other crates' documentation links.
 #![doc(html_root_url = "https://docs.rs/shmem-core/0.1.0")]
 
 pub mod array;
-pub mod columns;
+pub mod const_format;
 pub mod context;
 pub mod endpoint;
 pub mod exclusion;
+pub mod fixed_text;
 #[cfg(test)]
 mod fixture;
 pub mod halo;
@@ -57,27 +58,26 @@ pub mod hash;
 pub mod heap;
 pub mod indexed;
 pub mod libfabric;
+pub mod linker_section;
 pub mod loader;
 mod loom_atomics;
 pub mod memory;
-pub mod message;
 pub mod object;
 pub mod observe;
 pub mod padded;
 pub mod partition;
 pub mod pe;
 pub mod planted_fault;
+pub mod proc_sys;
 pub mod process_exit;
-pub mod ranges;
-pub mod root;
+pub mod range_list;
 pub mod run_length;
-pub mod section;
-pub mod segment;
+pub mod segment_table;
 pub mod shared;
 pub mod strided;
 pub mod symmetric_data;
 pub mod sync;
 pub mod system_area;
-pub mod text;
+pub mod text_table;
 pub mod topology;
 pub mod transport;

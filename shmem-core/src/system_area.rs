@@ -16,9 +16,9 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use crate::fixed_text::Text;
 use crate::shared;
 use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RingWords, Statement};
-use crate::text::Text;
 
 /// Bytes reserved for the sparse system area.
 pub const SYSTEM_BYTES: usize = 32 << 20;

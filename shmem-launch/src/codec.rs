@@ -1,7 +1,7 @@
 //! Messages between launchers and PEs, as bytes: types that derive serde's traits, in the format of `postcard`.
 //!
 //! Bytes that arrive are not trusted. Only a [`Message`] is read, which allocates memory in proportion to its bytes, except lists
-//! of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A message has one representation in bytes, and no bytes may follow it.
+//! of CPUs ([`ranges`](shmem_core::range_list), 64 KiB at most). A message has one representation in bytes, and no bytes may follow it.
 //! All else is [`Malformed`].
 
 use serde::de::DeserializeOwned;

@@ -6,17 +6,17 @@
 //!
 //! OpenSHMEM (`environment_variables.tex`) has four of these variables, and older names of them with `SMA_`.
 
-mod choice;
-mod given;
+mod keywords;
 mod list;
 mod settings;
+mod variable;
 
-pub use choice::{
+pub use keywords::{
     BarrierChoice, Bind, CheckChoice, CollectiveFamily, CollectiveWay, CollectiveWays, TransportChoice,
 };
-pub use given::{EnvError, Variable, process};
 pub use list::{Row, rows, unknown};
 pub use settings::*;
+pub use variable::{EnvError, Variable, process};
 
 #[cfg(test)]
 mod tests;

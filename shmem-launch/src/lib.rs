@@ -9,7 +9,7 @@
 //! env          the environment variables, in one table
 //! cpus         the CPUs that processes may run on
 //! codec        messages between launchers and PEs, as bytes
-//! say          messages for people
+//! diagnostics  messages for people
 //! ```
 
 // Links of other crates' documentation.
@@ -18,6 +18,6 @@
 pub mod bootstrap;
 pub mod codec;
 pub mod cpus;
+pub mod diagnostics;
 pub mod env;
 pub mod launch;
-pub mod say;

@@ -12,16 +12,16 @@ mod arguments;
 mod derive;
 mod entry;
 mod errors;
-mod groups;
 mod library;
 mod messages;
 mod partitions;
 mod strided;
 mod symmetric;
+mod tokens;
 
 use proc_macro::TokenStream;
 
-use groups::visible;
+use tokens::visible;
 
 #[proc_macro_attribute]
 pub fn symmetric(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -17,9 +17,9 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Lit, Token, Visibility};
 
 use crate::arguments::{Arguments, PARTITION, Value};
-use crate::groups::option;
 use crate::library::{self, Sealed};
 use crate::messages::{self, Errors};
+use crate::tokens::option;
 
 pub(crate) fn expand(body: TokenStream) -> TokenStream {
     let mut errors = Errors::default();

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use shmem_core::process_exit;
 use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local, Managed, ProcessManager};
+use shmem_launch::diagnostics::say;
 use shmem_launch::env::{Settings, TransportChoice};
-use shmem_launch::say::say;
 
 use crate::caller::at;
-use crate::claim;
 use crate::error::{Error, ErrorKind, Result};
 use crate::loopback;
 use crate::panics;
+use crate::single_world;
 use crate::start;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -61,7 +61,7 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 /// each; a get must return what the other process has put; a fence must wait for all processes.
 pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) -> Result<World<L>> {
     let settings = Settings::from_process()?;
-    claim::claim()?;
+    single_world::claim()?;
     // SAFETY: the claim was taken just now, by which there is one world in a process; the rest is the caller's promise.
     let managed = unsafe { Managed::by(manager) }.map_err(Error::launcher)?;
     Ok(start::start(settings, std::sync::Arc::new(managed)))
@@ -71,13 +71,13 @@ pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) 
 ///
 /// Source: OpenSHMEM 1.6, `shmem_query_initialized`.
 pub fn initialized() -> bool {
-    claim::worlds() > 0
+    single_world::worlds() > 0
 }
 
 /// Joins the job; or returns the exit code of the job that this process has launched.
 fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     let settings = Settings::from_process()?;
-    claim::claim()?;
+    single_world::claim()?;
     // SAFETY: the claim was taken just now, so this is the one world of the process; the environment that names libpmix is
     // trusted, as for every library that a process loads.
     let connected = unsafe { bootstrap::connect(&settings) };
@@ -143,7 +143,7 @@ pub(crate) fn run_pes<L: ThreadLevel>(
     let settings = Settings::from_process()?;
     if settings.transport == TransportChoice::Loopback {
         bootstrap::require_one_process()?;
-        claim::claim()?;
+        single_world::claim()?;
         loopback::run(settings.npes.unwrap_or(1), limit, body)?;
         return Ok(0);
     }
@@ -160,7 +160,7 @@ pub(crate) fn run_pes<L: ThreadLevel>(
 fn refuse(error: &Error) -> ExitCode {
     const CODE: u8 = 2;
     // All PEs have the same environment, so their launcher prints the error once.
-    if matches!(error.kind(), ErrorKind::Environment(_)) && claim::claim().is_ok() {
+    if matches!(error.kind(), ErrorKind::Environment(_)) && single_world::claim().is_ok() {
         // SAFETY: the claim was taken just now, so there is no world in this process, and there will be none.
         if let Ok(Some(job)) = unsafe { Local::connect() } {
             job.abort(CODE.into(), &error.to_string());

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::panic::Location;
 
-use shmem_core::text::counted;
+use shmem_core::fixed_text::counted;
 
 /// A result whose error is that of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -96,7 +96,7 @@ pub enum ErrorKind {
     Fabric(#[from] shmem_core::transport::ofi::OfiError),
     /// The program was linked from several versions of this crate.
     #[error(transparent)]
-    Section(#[from] shmem_core::section::SectionError),
+    Section(#[from] shmem_core::linker_section::SectionError),
     /// Symmetric statics do not fit their partition.
     #[error(transparent)]
     Statics(#[from] shmem_core::heap::statics::LayoutError),

@@ -8,9 +8,9 @@ use shmem_core::symmetric_data::{Contents, SymmetricData};
 use shmem_core::system_area::SCRATCH_BYTES;
 
 use crate::collective::Agreed;
+use crate::dynamic_segments;
 use crate::error::{ErrorKind, Result};
 use crate::group::Purpose;
-use crate::segments;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -82,7 +82,7 @@ impl<L: ThreadLevel> World<L> {
             });
             // SAFETY: all PEs have dropped these, as their bitmaps say in this agreed collective (`Agreed`, 2), and each PE was
             // quiet before it sent its bitmap.
-            unsafe { segments::settle(self.job(), &reclaimed.freed) };
+            unsafe { dynamic_segments::settle(self.job(), &reclaimed.freed) };
             words = words.saturating_sub(window.len());
             if reclaimed.next == 0 {
                 return;

@@ -7,18 +7,18 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
+use shmem_core::fixed_text::Text;
 use shmem_core::halo::{Edge, Halo, HaloPlan};
 use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::object::SymBox;
 use shmem_core::partition::{Traits, show_size};
 use shmem_core::symmetric_data::PlainData;
-use shmem_core::text::Text;
 
 use crate::caller::at;
+use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
 use crate::group::Purpose;
-use crate::segments::{self, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -125,8 +125,9 @@ impl<L: ThreadLevel> World<L> {
             populate: true,
         };
         let name = Text::head("halo");
-        let made = segments::make(job, &agreed, Ok(Wanted::new(request, 0, name)), |_, _| Ok(Vec::new()))?;
-        let block = segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
+        let made =
+            dynamic_segments::make(job, &agreed, Ok(Wanted::new(request, 0, name)), |_, _| Ok(Vec::new()))?;
+        let block = dynamic_segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
         let (words, released) = (bytes / size_of::<u64>(), Arc::clone(&job.memory.released));
         // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.
         // So have the ledgers of all PEs: these have made the same calls before, each agreed on, and are in

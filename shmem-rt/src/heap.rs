@@ -7,18 +7,18 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
+use shmem_core::fixed_text::Text;
 use shmem_core::heap::{Allocation, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, PartitionError, Table, default, show_size};
 use shmem_core::shared;
 use shmem_core::symmetric_data::{Contents, MemoryHints};
-use shmem_core::text::Text;
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use crate::caller::at;
 use crate::error::Result;
 use crate::group::Purpose;
-use crate::initial::Initial;
+use crate::initial_contents::Initial;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 

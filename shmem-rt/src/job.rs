@@ -11,23 +11,23 @@ use shmem_core::heap::{Ledger, Made, Released};
 use shmem_core::memory::{Arena, Machine};
 use shmem_core::pe::Pe;
 use shmem_core::run_length::Alike;
-use shmem_core::segment::Segments;
+use shmem_core::segment_table::Segments;
 use shmem_core::topology::Topology;
 use shmem_core::transport::{CountedTransport, Transport};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
 
 use crate::caller;
+use crate::cost_model::Model;
 use crate::members::Members;
-use crate::model::Model;
 use crate::observe::Observers;
-use crate::state::holdings::Holdings;
-use crate::state::indexes::Indexes;
-use crate::state::later::Later;
+use crate::state::contexts_domains::Holdings;
+use crate::state::dynamic_segments::Later;
 use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
-use crate::state::room::Room;
-use crate::state::shelf::Shelf;
+use crate::state::persistent_partition::Shelf;
+use crate::state::team_indexes::Indexes;
+use crate::state::team_memory::Room;
 use crate::state::threads::Threads;
 
 pub(crate) struct Job {

@@ -42,12 +42,19 @@
 #[doc(hidden)]
 pub mod __private;
 pub mod array;
+#[doc(hidden)]
+pub mod c_interface;
 mod caller;
 mod cartesian;
 mod channel;
-mod claim;
 mod collective;
 mod context;
+mod cost_model;
+#[doc(hidden)]
+pub mod cost_prediction;
+mod deadlock_report;
+mod dynamic_partitions;
+mod dynamic_segments;
 mod entry;
 mod error;
 mod exchange;
@@ -56,32 +63,24 @@ mod gather_plan;
 mod group;
 mod halo;
 mod heap;
-mod initial;
+mod initial_contents;
 mod job;
 mod lock;
 mod loopback;
 mod macros;
 mod members;
-mod model;
+mod message_rings;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
-mod nearness;
+mod nearest_memory;
 mod observe;
 mod panics;
-mod partitions;
 mod persistent;
 mod pes;
 mod phase;
 mod queue;
-#[doc(hidden)]
-pub mod raw;
-mod report;
-mod rings;
-#[doc(hidden)]
-pub mod scale;
-mod segments;
 mod setup;
-mod standstill;
+mod single_world;
 mod start;
 mod state;
 mod team;
@@ -89,12 +88,14 @@ mod termination_detection;
 mod testing;
 pub mod thread;
 pub mod version;
+mod warnings;
 mod world;
 
 pub use cartesian::PeGrid;
 pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible, Started};
 pub use context::{Context, Ctx, Domain, HintScope, Registration, Turn};
+pub use dynamic_partitions::PartitionReport;
 pub use entry::{Outcome, init, init_with, initialized};
 pub use error::{ContextError, Error, ErrorKind, NameError, Result, TeamError};
 pub use exchange::{Exchange, ExchangeOptions, ExchangeToken, Outbox};
@@ -102,9 +103,8 @@ pub use free::Free;
 pub use gather_plan::Plan;
 pub use group::Team;
 pub use heap::Heap;
-pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
+pub use initial_contents::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
-pub use partitions::PartitionReport;
 pub use pes::{Pes, PesIter};
 pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
@@ -127,12 +127,12 @@ pub use shmem_core::object::{
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::pe::{OnPe, Pe};
-pub use shmem_core::segment::Miss;
+pub use shmem_core::segment_table::Miss;
 pub use shmem_core::symmetric_data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::transport::Traffic;
-pub use state::granted::{Granted, Resources};
+pub use state::endpoint_reports::{Granted, Resources};
 pub use state::names::Named;
-pub use state::uses::TeamConfig;
+pub use state::team_uses::TeamConfig;
 pub use team::{TeamBox, TeamObjects};
 pub use world::World;
 

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use crate::thread::ThreadLevel;
 use crate::world::World;

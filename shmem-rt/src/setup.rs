@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use shmem_core::heap::statics::{self, Layout};
+use shmem_core::linker_section;
 use shmem_core::memory::{Machine, PmemFile, SlotLayout};
 use shmem_core::object::Descriptor;
 use shmem_core::partition::{Environment, StaticEntry, Table};
-use shmem_core::section;
 use shmem_launch::env::{self, Settings};
 
 use crate::error::Result;
-use crate::state::shelf;
+use crate::state::persistent_partition;
 
 /// Description of a program in another language, given before it joins its job.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub(crate) struct Setup {
 
 impl Setup {
     pub(crate) fn make(settings: Settings) -> Result<Self> {
-        let descriptors = section::descriptors()?;
-        let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
+        let descriptors = linker_section::descriptors()?;
+        let declared: Vec<_> = linker_section::declarations()?.into_iter().copied().collect();
         let entries: Vec<StaticEntry> = descriptors.iter().map(|d| d.entry).collect();
         let environment = Environment::collect(env::process())?
             .with_default_heap(PROGRAM.get().map(|program| program.default_heap));
@@ -58,7 +58,7 @@ impl Setup {
     pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, PmemFile>) {
         for part in &self.statics.partitions {
             let k = part.index as usize - 1;
-            let (start, kept) = (self.layout.partition(k).start, shelf::kept(files, k));
+            let (start, kept) = (self.layout.partition(k).start, persistent_partition::kept(files, k));
             for placed in &part.objects {
                 let (offset, descriptor) = (start + placed.offset as usize, self.descriptors[placed.entry]);
                 let (image, bytes) = (descriptor.image.0, descriptor.entry.size as usize);

@@ -29,7 +29,7 @@ use shmem_core::pe::Pe;
 
 use crate::error::Result;
 use crate::group::Purpose;
-use crate::initial::zeroed;
+use crate::initial_contents::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 

@@ -15,9 +15,9 @@ use shmem_core::libfabric::Library;
 use shmem_launch::env::{EnvError, LIBFABRIC, NPES, Settings, TEST_TIMEOUT, TRANSPORT, WAIT_WARN};
 use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch, Printed};
 
+use crate::deadlock_report::stand_for_all;
 use crate::entry::{Outcome, run_pes};
 use crate::loopback;
-use crate::standstill::stand_for_all;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 

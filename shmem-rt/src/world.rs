@@ -11,11 +11,11 @@ use shmem_core::pe::Pe;
 use shmem_core::transport::Traffic;
 use shmem_launch::bootstrap::Exchanged;
 
-use crate::claim::LivingWorld;
 use crate::error::{ErrorKind, Result};
 use crate::group::{Team, offset_of};
 use crate::job::Job;
 use crate::pes::Pes;
+use crate::single_world::LivingWorld;
 use crate::thread::{Single, ThreadLevel};
 
 /// The job, and the token that proves that it runs.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use shmem::launch::{Bind, HostList, HostsAs, Launch, LaunchError};
+use shmem_launch::diagnostics::say;
 use shmem_launch::env::{self, BIND, Settings};
-use shmem_launch::say::say;
 
 /// Starts PROGRAM as several PEs, on this host or, by an installed launcher, on those named.
 ///

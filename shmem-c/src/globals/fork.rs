@@ -12,7 +12,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags};
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use super::executable::Data;
 use super::{IS_COPY, data, held};

@@ -2,7 +2,7 @@
 
 use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-use super::place::{ArrayPlace, Copied};
+use super::on_pe::{ArrayPlace, Copied};
 use crate::object::{NAMELESS, one};
 use crate::symmetric_data::SymmetricData;
 

@@ -17,7 +17,7 @@ mod geometry;
 mod handle;
 mod index;
 mod iterators;
-mod place;
+mod on_pe;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -29,6 +29,6 @@ pub use geometry::ArrayRange;
 pub use handle::NumaArray;
 pub use index::{ArrayIndex, ArrayPlaceIndex};
 pub use iterators::{Elements, Slices};
-pub use place::{ArrayHere, ArrayOn, ArrayPlace, Copied, OwnCopy};
+pub use on_pe::{ArrayHere, ArrayOn, ArrayPlace, Copied, OwnCopy};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 pub use view::{ArrayMut, ArrayRef};

@@ -4,7 +4,7 @@
 //! whatever its token allows. So a segment that is found is memory of every PE for as long as any token of this
 //! PE exists, and until started operations are complete. Partitions of the start are never freed. Partitions made at run time are
 //! freed with the world borrowed exclusively, when all endpoints of all PEs have been quiet. All other memory that can be freed is
-//! hidden from the search ([`Segments::insert`](crate::segment::Segments::insert)).
+//! hidden from the search ([`Segments::insert`](crate::segment_table::Segments::insert)).
 
 use core::panic::Location;
 
@@ -13,7 +13,7 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
-use crate::segment::Miss;
+use crate::segment_table::Miss;
 
 /// Untyped remote memory access, as `shmem_putmem` and `shmem_getmem`.
 ///

@@ -17,7 +17,7 @@ pub use waiting::Waiting;
 
 use crate::observe::{Call, Family, Observer};
 use crate::pe::Pe;
-use crate::segment::Segments;
+use crate::segment_table::Segments;
 use crate::sync::Doorbell;
 use crate::system_area::SystemArea;
 use crate::transport::{Channel, Transport};

@@ -7,7 +7,7 @@
 //!
 //! Why these slices may be ordinary references, though other PEs write the memory:
 //!
-//! 1. Messages are in a segment that no raw address finds ([hidden](crate::segment::Segments::insert)), and the handle of
+//! 1. Messages are in a segment that no raw address finds ([hidden](crate::segment_table::Segments::insert)), and the handle of
 //!    the memory stays in the halo. So flights alone write messages, on every PE.
 //! 2. All PEs make a halo together, have agreed on the type of cells, and exchange their edges in that call (`__new` demands this). From
 //!    the edges every PE computes the same [`HaloPlan`], in which edges form pairs and messages are disjoint: one PE writes each message,

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use shmem_grammar::show_size;
 
 use super::error::HeapError;
+use crate::fixed_text::Text;
 use crate::memory::ADDRESS_ALIGN;
-use crate::text::Text;
 
 /// Blocks start at multiples of this, and have such sizes: different objects never share a cache line.
 pub const MIN_ALIGN: usize = 64;

@@ -1,18 +1,18 @@
 //! Batches: updates that a loop issues one by one, buffered and carried out as lists.
 //!
 //! A buffer holds a fixed number of bytes, for any number of PEs. If all words are on this node and are not
-//! [combined](super::combined), a list only hides the latency of memory: then the buffer fits the nearest cache.
+//! [combined](super::combined_updates), a list only hides the latency of memory: then the buffer fits the nearest cache.
 //!
 //! Buffers are carried out when the body returns, and dropped if the body panics.
 
 use std::panic::Location;
 
-use super::call::{Elements, check_index};
-use super::combined;
+use super::combined_updates;
+use super::dispatch::{Elements, check_index};
+use super::distributed_object::Numbered;
 use super::listed::sealed::{Span, Spread};
-use super::near::Near;
-use super::over::Numbered;
-use super::verb::{self, Verb};
+use super::node_lists::Near;
+use super::operation::{self, Verb};
 use crate::context::Order;
 use crate::endpoint::Stores;
 use crate::object::{AmoValue, AtomicWord, BitValue};
@@ -37,7 +37,7 @@ where
     let (endpoint, place, location) = (token.endpoint(), words.__spread(), Location::caller());
     let (Span { len, offset, .. }, bytes) = (place.span(), size_of::<usize>() + size_of::<V>());
     let many = BUDGET / bytes;
-    let is_combined = len <= many / combined::TIMES;
+    let is_combined = len <= many / combined_updates::TIMES;
     let is_near = || Near::<_, usize>::find(endpoint, place, &[]).is_some();
     let most = if !is_combined && is_near() { many.min(NEAR) } else { many };
     let mut carry = |update: Update, indices: &[usize], values: &[V]| {
@@ -136,7 +136,7 @@ macro_rules! updates {
                 values: &[V],
             ) {
                 match self {
-                    $(Self::$update => change::<verb::$update, V, P>(list, values),)*
+                    $(Self::$update => change::<operation::$update, V, P>(list, values),)*
                 }
             }
         }

@@ -3,34 +3,34 @@
 //! [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object [over](Over) several PEs, whose elements
 //! a [`Distribution`] numbers. The verbs of [`Indexed`] take both. A [`Batch`] is for loops that find indices one by one.
 //!
-//! `call` checks lengths and chooses one of three algorithms: `near`, unsorted with prefetching, if all PEs are on this node; `combined`, by
-//! a private copy, for several updates of each word; `rounds`, sorted by PE, for other nodes.
+//! `dispatch` checks lengths and chooses one of three algorithms: `node_lists`, unsorted with prefetching, if all PEs are on this node; `combined_updates`, by
+//! a private copy, for several updates of each word; `remote_lists`, sorted by PE, for other nodes.
 //!
 //! Every index is compared with the length once, before its element is used. A wrong index is reported with its position in the list.
 //! Earlier elements may have been moved, and no elements of later rounds.
 
 mod batch;
-mod call;
-mod combined;
+mod combined_updates;
+mod dispatch;
+mod distributed_object;
 mod distribution;
 mod listed;
-mod near;
-mod over;
+mod node_lists;
+mod operation;
 mod ranges;
-mod rounds;
-mod verb;
+mod remote_lists;
 
 pub use batch::Batch;
+pub use distributed_object::{Numbered, Over, Ranked};
 pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
 pub use listed::{ListIndex, Listed};
-pub use over::{Numbered, Over, Ranked};
-pub use verb::OneOrEach;
+pub use operation::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use call::{Deed, Elements, Value};
+use dispatch::{Deed, Elements, Value};
 use listed::sealed::Spread;
-use verb::{method, verbs};
+use operation::{method, verbs};
 
 use crate::context::Scope;
 use crate::endpoint::{Initiator, Stores};

@@ -3,14 +3,14 @@
 use core::ops::Range;
 
 use super::Indexed;
+use super::distributed_object::Over;
 use super::distribution::Distribution;
 use super::distribution::sealed::Map;
-use super::over::Over;
 use crate::context::{NonBlocking, Rma};
 use crate::endpoint::{Initiator, Stores};
+use crate::fixed_text::counted;
 use crate::object::{On, object_at};
 use crate::symmetric_data::{PlainData, SymmetricData};
-use crate::text::counted;
 
 /// Least bytes of a run that is transferred by itself. The elements of shorter runs become a list.
 const TOGETHER: usize = 256;

@@ -17,7 +17,7 @@ use crate::fixture::{Slots, Token, boxed, refusal};
 use crate::object::{AmoValue, Atomic, SymBox};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
-use crate::segment::Segments;
+use crate::segment_table::Segments;
 use crate::system_area::{SYSTEM_BYTES, SystemArea};
 use crate::transport::Channel;
 use crate::transport::loopback::Network;

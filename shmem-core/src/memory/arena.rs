@@ -10,14 +10,14 @@ use std::os::fd::OwnedFd;
 use super::capacity;
 use super::error::MemoryError;
 use super::layout::SlotLayout;
-use super::machine::Machine;
-use super::map::{OWN_ALIGN, Reservation};
+use super::machine_memory::Machine;
+use super::mapping::{OWN_ALIGN, Reservation};
 use super::numa;
 use super::own_memory::{OwnMemory, SlotArea, adopt, provide};
 use super::peer_memory::{FilePart, check_file, check_parts};
 use super::placement::Spread;
 use super::pmem::PmemFile;
-use super::request::Request;
+use super::segment_request::Request;
 use crate::exclusion::Mutex;
 
 /// The slots of all PEs of the node. Methods panic if the slot does not exist, or they map memory over mapped memory.

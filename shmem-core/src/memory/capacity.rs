@@ -11,9 +11,9 @@ use shmem_grammar::Kind;
 
 use super::error::{MemoryError, Size, node_list};
 use super::layout::{ADDRESSES, SlotLayout};
-use super::machine::{Limit, Machine};
+use super::machine_memory::{Limit, Machine};
 use super::placement::{Placement, Spread};
-use super::request::Request;
+use super::segment_request::Request;
 use crate::partition::Pages;
 
 /// Checks the requests of all PEs of the node, which are equal, and have `bytes` bytes together on each PE. `alike` PEs, this one

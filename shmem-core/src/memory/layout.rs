@@ -15,12 +15,12 @@
 use core::ops::Range;
 
 use super::error::{MemoryError, Size};
-use super::map::HUGE;
-use super::request::Request;
+use super::mapping::HUGE;
+use super::segment_request::Request;
+use crate::fixed_text::Text;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
-use crate::segment::{SYSTEM, Segment, Segments};
+use crate::segment_table::{SYSTEM, Segment, Segments};
 use crate::system_area::SYSTEM_BYTES;
-use crate::text::Text;
 use crate::topology::Topology;
 
 /// Upper limit on the entries of the table of segments.

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use rustix::io::Errno;
 
 use super::error::{MemoryError, node_list};
-use super::machine::Machine;
-use super::map::{HUGE, Reservation, last_error};
+use super::machine_memory::Machine;
+use super::mapping::{HUGE, Reservation, last_error};
 use super::placement::Spread;
-use super::request::Request;
+use super::segment_request::Request;
 
 /// `MPOL_PREFERRED_MANY`, Linux 5.15; the libc crate does not name it.
 const PREFERRED_MANY: libc::c_int = 5;

@@ -14,13 +14,13 @@ use shmem_grammar::{Kind, Policy};
 use super::arena::Arena;
 use super::capacity::no_pages;
 use super::error::{MemoryError, Size};
-use super::map::{self, Reservation};
+use super::mapping::{self, Reservation};
 use super::numa::{self, PlacedPages, apply, compare};
 use super::pages::{PageChoice, PageSizes};
 use super::peer_memory::{FilePart, push};
 use super::placement::Spread;
 use super::pmem::PmemFile;
-use super::request::Request;
+use super::segment_request::Request;
 use crate::partition::{Grant, Pages};
 
 /// Memory that this process made.
@@ -67,10 +67,10 @@ pub(super) unsafe fn provide(
     area: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&PmemFile>)],
 ) -> Result<OwnMemory, MemoryError> {
-    let base = map::memfd(None).map_err(MemoryError::no_memfd)?;
-    map::resize(&base, area.range.len() as u64)
+    let base = mapping::memfd(None).map_err(MemoryError::no_memfd)?;
+    mapping::resize(&base, area.range.len() as u64)
         .map_err(MemoryError::of_call("ftruncate", "sizing a memfd"))?;
-    map::seal(&base).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
+    mapping::seal(&base).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let whole = area.inside(&area.range);
     // SAFETY: the caller's promise.
     unsafe { area.arena.reservation.map(whole, &base, 0) }
@@ -103,7 +103,7 @@ pub(super) unsafe fn adopt(
     memfd: OwnedFd,
 ) -> Result<OwnMemory, MemoryError> {
     let page = area.arena.machine.base_page();
-    map::seal(&memfd).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
+    mapping::seal(&memfd).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let range = area.range.start..area.range.start + bytes;
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
     unsafe { area.arena.reservation.map(area.inside(&range), &memfd, 0) }
@@ -200,7 +200,7 @@ impl Provider<'_> {
     ) -> Result<Result<PlacedPages, String>, MemoryError> {
         let file = match self.files.iter().position(|file| file.page == page && !file.named) {
             Some(file) => file,
-            None => match map::memfd(Some(page)) {
+            None => match mapping::memfd(Some(page)) {
                 Ok(file) => {
                     self.files.push(AreaFile { file, page, bytes: 0, named: false });
                     self.files.len() - 1
@@ -211,8 +211,8 @@ impl Provider<'_> {
         let huge = &mut self.files[file];
         let (at, bytes) = (huge.bytes, part.len() as u64);
         let machine = &self.area.arena.machine;
-        let made =
-            map::resize(&huge.file, at + bytes).and_then(|()| Reservation::of(&huge.file, at, part.len()));
+        let made = mapping::resize(&huge.file, at + bytes)
+            .and_then(|()| Reservation::of(&huge.file, at, part.len()));
         let tried = match made {
             Err(errno) => Err(errno.to_string()),
             Ok(mapping) => {
@@ -237,7 +237,7 @@ impl Provider<'_> {
             push(&mut self.overlays, part);
         } else {
             // A failure here only leaves the file longer, without pages.
-            _ = map::resize(&huge.file, at);
+            _ = mapping::resize(&huge.file, at);
         }
         Ok(tried)
     }
@@ -256,8 +256,12 @@ impl Provider<'_> {
             .map_err(|errno| errno.to_string())
             .and_then(|()| self.look(&part, page, request)?.of_kind(request));
         if tried.is_err() {
-            map::punch(&self.files[0].file, (part.start - self.area.range.start) as u64, part.len() as u64)
-                .map_err(|errno| errno.to_string())?;
+            mapping::punch(
+                &self.files[0].file,
+                (part.start - self.area.range.start) as u64,
+                part.len() as u64,
+            )
+            .map_err(|errno| errno.to_string())?;
         }
         tried
     }
@@ -300,7 +304,7 @@ impl Provider<'_> {
     /// As [`provide`].
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
         for AreaFile { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
-            map::seal(file).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
+            mapping::seal(file).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
         }
         for part in &self.overlays {
             let range = self.area.inside(&(part.offset as usize..part.end() as usize));

@@ -9,9 +9,9 @@
 use shmem_grammar::Policy;
 
 use super::error::{Size, node_list};
-use super::request::Request;
+use super::segment_request::Request;
 use crate::partition::Pages;
-use crate::root::Root;
+use crate::proc_sys::Root;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pool {

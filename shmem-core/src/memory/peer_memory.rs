@@ -10,7 +10,7 @@ use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 use shmem_grammar::show_size;
 
-use super::map::SEALS;
+use super::mapping::SEALS;
 
 /// Bytes of a slot that are stored in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

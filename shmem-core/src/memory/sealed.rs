@@ -10,7 +10,7 @@ use rustix::fs::SealFlags;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
-use super::map::{self, SEALS};
+use super::mapping::{self, SEALS};
 use crate::pe::Pe;
 
 /// Bytes in a memfd that is sealed against all changes, mapped for reading.
@@ -32,7 +32,7 @@ impl Sealed {
     /// Makes a sealed memfd of these bytes, for [`open`](Self::open) in processes that receive it.
     /// Fails if the system has no memory, or allows no memfd.
     pub fn make(bytes: &[u8]) -> io::Result<OwnedFd> {
-        let mut memfd = File::from(map::memfd(None)?);
+        let mut memfd = File::from(mapping::memfd(None)?);
         memfd.write_all(bytes)?;
         rustix::fs::fcntl_add_seals(&memfd, WHOLLY)?;
         Ok(memfd.into())
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn what_somebody_could_change_is_refused() {
         let why = |memfd: &OwnedFd, bytes| Sealed::open(memfd, bytes).unwrap_err().to_string();
-        let open = map::memfd(None).unwrap();
+        let open = mapping::memfd(None).unwrap();
         rustix::fs::ftruncate(&open, 4096).unwrap();
         assert_eq!(why(&open, 4096), "its contents are not sealed");
         rustix::fs::fcntl_add_seals(&open, SEALS).unwrap();
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_mapped_is_what_was_found_sealed() {
-        let (first, then) = (Sealed::make(&[7; 4096]).unwrap(), map::memfd(None).unwrap());
+        let (first, then) = (Sealed::make(&[7; 4096]).unwrap(), mapping::memfd(None).unwrap());
         rustix::fs::ftruncate(&then, 4096).unwrap();
         for looks in 0..4 {
             let opened = Sealed::open(Changing { looks: Cell::new(looks), first: &first, then: &then }, 4096);

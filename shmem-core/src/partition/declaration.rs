@@ -2,7 +2,7 @@
 
 use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 
-use crate::text::Text;
+use crate::fixed_text::Text;
 
 /// A declared partition. Its size is fixed, so that tools can read it from a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,9 +20,10 @@ mod tests {
     mod report;
     mod resolve;
 }
-mod wanted;
+mod dynamic_partition;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
+pub use dynamic_partition::NewPartition;
 pub use environment::{
     DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Environment, PARTITION_VARIABLE, SIZE_VARIABLE,
 };
@@ -34,7 +35,6 @@ pub use shmem_grammar::{
 };
 pub use spec::{Grant, Origin, Pages, PartitionSpec, StaticEntry};
 pub use table::Table;
-pub use wanted::NewPartition;
 
 /// Upper limit on the partitions of a job.
 pub const MAX_PARTITIONS: usize = 127;

@@ -6,9 +6,9 @@
 use shmem_grammar::show_size;
 
 use super::spec::{Grant, Origin, Pages, PartitionSpec};
-use crate::columns::Columns;
-use crate::ranges;
+use crate::range_list;
 use crate::run_length::{Alike, groups};
+use crate::text_table::Columns;
 
 const HEADS: [&str; 13] = [
     "ID",
@@ -114,5 +114,5 @@ fn show_pes(pes: &[usize], count: usize) -> String {
     if pes.len() == count {
         return ALL.into();
     }
-    ranges::show(pes)
+    range_list::show(pes)
 }

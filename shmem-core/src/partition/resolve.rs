@@ -12,7 +12,7 @@ use super::environment::{Environment, Given, PARTITION_VARIABLE, Subject};
 use super::error::PartitionError;
 use super::spec::{Origin, PartitionSpec, StaticEntry};
 use super::table::{Table, existing, meant};
-use crate::text::Text;
+use crate::fixed_text::Text;
 
 impl Table {
     /// Joins the program's declarations, the wishes of its objects, and the environment.

@@ -2,7 +2,7 @@
 
 use super::byte_layout::{Layout, MAX_RUNS, Run};
 use super::dimensions::Dim;
-use crate::message::{Message, refuse};
+use crate::const_format::{Message, refuse};
 
 /// Upper limit on the loops of a pattern.
 pub const MAX_LEVELS: usize = MAX_RUNS;

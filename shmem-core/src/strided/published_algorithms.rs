@@ -4,8 +4,8 @@
 //! Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of 16, 8 and 4 bytes and moves each column by one
 //! `iput`. Algorithm 3 chooses between the two by a table.
 
-use crate::message::refuse;
-use crate::text::named;
+use crate::const_format::refuse;
+use crate::fixed_text::named;
 
 named! {
     /// How a transfer is carried out. The name is that of `strided!` and of the environment.

@@ -2,7 +2,7 @@
 
 use super::byte_layout::Layout;
 use super::dimensions::{Dim, Shape};
-use crate::message::refuse;
+use crate::const_format::refuse;
 
 /// A region's part of one dimension: an index, elements at a stride, or blocks of elements at a stride.
 ///

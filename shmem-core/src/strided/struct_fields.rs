@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use super::dimensions::{Contents, Field, Shape, Shaped};
 use super::region::Part;
-use crate::message::refuse;
+use crate::const_format::refuse;
 
 /// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is the inherent constant if `F` is [`Shaped`], and the
 /// constant of [`Undivided`] otherwise, because an inherent constant takes precedence over a trait's.

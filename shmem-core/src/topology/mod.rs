@@ -18,7 +18,7 @@ pub(crate) mod tests;
 
 use shmem_grammar::Kind;
 
-use crate::root::Root;
+use crate::proc_sys::Root;
 
 pub use classify::classify;
 pub(crate) use node::numbers;

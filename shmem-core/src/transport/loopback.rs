@@ -21,7 +21,7 @@ use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
 use crate::exclusion::{Mutex, RwLock};
 use crate::pe::Pe;
 use crate::planted_fault::mutant;
-use crate::segment::FIRST_LATER;
+use crate::segment_table::FIRST_LATER;
 
 mod network;
 mod parcel;

@@ -6,22 +6,22 @@
 //!
 //! [`loopback`] is a transport inside one process for tests, which delays and reorders as far as the rules allow.
 
+mod arguments;
 pub(crate) mod atomic_op;
 mod counted;
+mod in_flight;
 pub(crate) mod indexed;
 pub mod loopback;
 pub mod ofi;
 pub mod shm;
 pub mod target;
-mod terms;
-mod under_way;
 
+pub(crate) use arguments::Completes;
+pub use arguments::{Lane, Remote, Tracking, Until};
 pub use atomic_op::{AtomicOp, EachOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
+pub use in_flight::under_way;
 pub use indexed::{Change, Deed, Elements, Operand};
-pub(crate) use terms::Completes;
-pub use terms::{Lane, Remote, Tracking, Until};
-pub use under_way::under_way;
 
 use core::time::Duration;
 

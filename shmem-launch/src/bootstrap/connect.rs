@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::foreign;
+use super::foreign_launchers;
 use super::interface::Bootstrap;
 use super::managed::Managed;
 use super::shmrun::Local;
@@ -49,7 +49,7 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
     match settings.npes {
         Some(pes) if pes > 1 => return Ok(Connection::Launched(launch::itself(pes, settings.bind))),
         Some(_) => {}
-        None => foreign::refuse()?,
+        None => foreign_launchers::refuse()?,
     }
     alone()
 }

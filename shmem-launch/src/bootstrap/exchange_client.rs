@@ -13,7 +13,7 @@ use super::process_manager::ProcessManager;
 use crate::codec;
 use crate::launch::descriptor_limit;
 use crate::launch::exchange_server::{check, portions};
-use crate::launch::messages::{ToLauncher, ToPe, Value};
+use crate::launch::protocol::{ToLauncher, ToPe, Value};
 use crate::launch::socket::{Channel, Packet};
 
 /// The methods of [`Bootstrap`](super::Bootstrap) that exchange values and descriptors.

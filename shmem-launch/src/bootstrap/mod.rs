@@ -1,20 +1,20 @@
 //! Joining a job: number and count of PEs, their hosts, and an exchange of small values until there is symmetric memory.
 
-mod claim;
 mod connect;
 mod exchange_client;
-mod foreign;
+mod foreign_launchers;
 mod interface;
 mod managed;
-mod peer;
+mod pe_claim;
 mod pmi;
 mod pmix;
 mod process_manager;
 mod shmrun;
 mod singleton;
+mod socket_peer;
 
 pub use connect::{Connection, attach_wait, connect};
-pub use foreign::require_one_process;
+pub use foreign_launchers::require_one_process;
 pub use interface::{Bootstrap, Exchanged};
 pub use managed::Managed;
 pub use process_manager::ProcessManager;

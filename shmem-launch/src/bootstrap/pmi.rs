@@ -22,10 +22,10 @@ use rustix::net::{SendFlags, SocketType, send, sockopt};
 use rustix::process::getppid;
 use shmem_core::exclusion::Mutex;
 
-use super::claim::Claim;
-use super::peer::inherited;
+use super::pe_claim::Claim;
 use super::process_manager::{ProcessManager, by_name, left, numbered, unknown};
-use crate::say::say;
+use super::socket_peer::inherited;
+use crate::diagnostics::say;
 
 /// Variables with the inherited socket, this process's number, and the number of processes.
 pub(super) const FD: &str = "PMI_FD";

@@ -14,12 +14,12 @@ use shmem_core::run_length::Alike;
 
 use super::exchange_client::{self, Exchange as _, Served, owned};
 use super::interface::{Bootstrap, Exchanged};
-use super::peer::inherited;
+use super::socket_peer::inherited;
 use crate::codec;
-use crate::launch::messages::{ToLauncher, ToPe, VERSION, cut};
+use crate::diagnostics::say;
+use crate::launch::protocol::{ToLauncher, ToPe, VERSION, cut};
 use crate::launch::socket::{Channel, is_readable};
 use crate::launch::{JOB, NPES, PE, SOCKET};
-use crate::say::say;
 
 const SERVER: &str = "shmrun";
 

@@ -2,8 +2,8 @@
 
 use shmem_core::partition::nearest;
 
-use super::given::Given;
 use super::settings::VARIABLES;
+use super::variable::Given;
 
 const PREFIX: &str = "SHMEM_";
 

@@ -8,8 +8,8 @@ use shmem_core::memory::Machine;
 use shmem_core::strided::Algorithm;
 use shmem_core::transport::ofi::{Nearness, Options};
 
-use super::choice::{BarrierChoice, Bind, CheckChoice, CollectiveWays, TransportChoice};
-use super::given::{EnvError, Given, Variable, process};
+use super::keywords::{BarrierChoice, Bind, CheckChoice, CollectiveWays, TransportChoice};
+use super::variable::{EnvError, Given, Variable, process};
 
 /// Each variable, and its field of [`Settings`] with type. Variables of partitions have no field.
 macro_rules! variables {

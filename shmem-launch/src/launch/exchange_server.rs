@@ -6,7 +6,7 @@ use std::iter;
 
 use shmem_core::partition::show_size;
 
-use super::messages::{
+use super::protocol::{
     AROUND_VALUES, MAX_DESCRIPTORS, MAX_KEY, MAX_PACKET, MAX_VALUE, OVERHEAD, ToLauncher, ToPe, Value,
 };
 use crate::codec;

@@ -12,27 +12,27 @@
 //! run                the loop, and the end of a job
 //! pes                requests and deaths of PEs
 //! spawn              starting a process                      descriptor_limit  raising `ulimit -n`
-//! bind               the CPUs of each PE                     pretended         pretended hosts
+//! cpu_binding        the CPUs of each PE                     pretended         pretended hosts
 //! pe                 one PE: its processes, its socket, its state
 //! exchange_server    puts, fences, and descriptors that PEs share
-//! record             a PE's record in its memory             report            reports for people
-//! socket             packets with descriptors                messages          what packets say
+//! pe_record          a PE's record in its memory             report            reports for people
+//! socket             packets with descriptors                protocol          what packets say
 //! output             output of PEs                           posix_signals     SIGINT and others
 //! ```
 
-mod bind;
+mod cpu_binding;
 pub(crate) mod descriptor_limit;
 mod error;
 pub(crate) mod exchange_server;
 mod host_list;
 mod launchers;
-pub(crate) mod messages;
 mod output;
 mod pe;
+pub mod pe_record;
 mod pes;
 mod posix_signals;
 mod pretended;
-pub mod record;
+pub(crate) mod protocol;
 pub mod report;
 mod run;
 pub(crate) mod socket;
@@ -272,7 +272,7 @@ pub fn itself(pes: usize, bind: Bind) -> u8 {
 }
 
 fn say(speaker: &str, text: &str) {
-    crate::say::say(&format!("{speaker}: {text}"));
+    crate::diagnostics::say(&format!("{speaker}: {text}"));
 }
 
 /// Converts a time for the kernel, rounded up so that no wait ends early.

@@ -10,8 +10,8 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::messages::ToPe;
-use super::record;
+use super::pe_record;
+use super::protocol::ToPe;
 use super::report::{Death, Standing, end_of};
 use super::socket::{Channel, Packet, is_readable};
 use crate::codec;
@@ -236,7 +236,7 @@ impl Member {
         } else if meeting {
             Standing::Meeting
         } else {
-            self.memory.as_deref().map_or(Standing::Starting, record::read)
+            self.memory.as_deref().map_or(Standing::Starting, pe_record::read)
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use shmem_core::memory::Machine;
 
 use super::posix_signals;
-use crate::say::numbers;
+use crate::diagnostics::numbers;
 
 /// Upper limit on the clauses about the other PEs.
 const MOST_GROUPS: usize = 8;

@@ -18,7 +18,7 @@ use super::posix_signals::{self, Before, Received, Signals};
 use super::report::{Death, ended_with, standings};
 use super::spawn::Spawner;
 use super::{Failure, Launch, Outcome, Output, descriptor_limit, timespec};
-use crate::say::line;
+use crate::diagnostics::line;
 
 /// Time from SIGTERM to SIGKILL after a death.
 const GRACE: Duration = Duration::from_millis(200);

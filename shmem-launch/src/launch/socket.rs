@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, UCred};
 
-use super::messages::{MAX_DESCRIPTORS, MAX_PACKET};
+use super::protocol::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 

@@ -11,9 +11,9 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Data, DeriveInput, Generics, Member, Type, Visibility};
 
 use crate::arguments::{Arguments, DERIVE};
-use crate::groups::names;
 use crate::library::{self, Sealed};
 use crate::messages::{self, Errors};
+use crate::tokens::names;
 
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();

@@ -7,9 +7,9 @@ use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Signature, Type, parse
 
 use super::phases;
 use crate::arguments::{Arguments, MAIN, Owner, Value};
-use crate::groups::names;
 use crate::messages::{self, Errors};
 use crate::symmetric;
+use crate::tokens::names;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 

@@ -11,8 +11,8 @@ use syn::{Attribute, Expr, Lit, LitStr, Meta, MetaNameValue, Token};
 
 use super::function;
 use crate::arguments::{Arguments, TEST, Value};
-use crate::groups::option;
 use crate::messages::{self, Errors};
+use crate::tokens::option;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
     let mut errors = Errors::default();

@@ -11,8 +11,8 @@ use syn::{Expr, ExprRange, Member, RangeLimits};
 
 use super::check::{Transfer, Way};
 use super::parse::{Axis, Marked, Side, range};
-use crate::groups::option;
 use crate::messages::{Errors, respanned};
+use crate::tokens::option;
 
 pub(super) fn refused(errors: Errors) -> TokenStream {
     quote!({ #errors })

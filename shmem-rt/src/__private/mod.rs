@@ -4,21 +4,21 @@
 //! The macros check syntax only. All other requirements are trait bounds, or the `require_*` functions here, evaluated in a
 //! constant at the user's token. Each of these panics with one sentence.
 
-mod content_checks;
+mod compile_time_checks;
 
 use std::marker::PhantomData;
 
+use shmem_core::const_format::Message;
 use shmem_core::heap::MAX_ALIGN;
-use shmem_core::message::Message;
 
-pub use self::content_checks::{
+pub use self::compile_time_checks::{
     ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf, WordFieldOf,
 };
 pub use crate::__plain_data as plain_data;
 pub use crate::__words_data as words_data;
 pub use crate::entry::main;
 pub use crate::heap::alloc_in;
-use crate::initial::Initial;
+use crate::initial_contents::Initial;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 

@@ -9,13 +9,13 @@ use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
+use super::construction::{Homes, Maker, Memory, is_elsewhere, strictness};
 use super::first_elements::{self, Written, from_indices};
-use super::make::{Homes, Maker, Memory, is_elsewhere, strictness};
 use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;
 use crate::group::{Purpose, words_of};
-use crate::nearness::{memory_near, several};
+use crate::nearest_memory::{memory_near, several};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 

@@ -18,14 +18,14 @@
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
 mod builder;
+mod construction;
 mod first_elements;
-mod make;
 mod multi_storage;
 mod one_range_storages;
 mod page_owners;
+mod page_placement;
 #[cfg(feature = "rayon")]
 mod par_iter;
-mod placing;
 #[cfg(feature = "rayon")]
 mod thread_pools;
 

@@ -9,15 +9,15 @@
 use core::ops::Range;
 
 use shmem_core::array::{ArrayRange, StorageKind};
+use shmem_core::fixed_text::Text;
 use shmem_core::heap::{Allocation, Allocator, HeapError, MIN_ALIGN, Owner, statics};
 use shmem_core::memory::Request;
 use shmem_core::partition::Traits;
-use shmem_core::text::Text;
 
-use super::make::{Maker, Memory};
+use super::construction::{Maker, Memory};
+use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
-use crate::segments::{self, Wanted};
-use crate::state::later::Pool;
+use crate::state::dynamic_segments::Pool;
 
 /// Bytes of a pool, unless a chunk needs more or there is little room.
 const POOL_BYTES: usize = 64 << 20;
@@ -111,7 +111,7 @@ impl<const D: usize> Maker<'_, D> {
         let first = Request { bytes: needed, populate: true, ..request.clone() };
         let wanted = Wanted { taken: vec![first], ..Wanted::new(request, self.spec.id, name) };
         let mut populated = false;
-        let made = segments::make(self.job, self.agreed, Ok(wanted), |_, grant| {
+        let made = dynamic_segments::make(self.job, self.agreed, Ok(wanted), |_, grant| {
             self.compare(grant);
             populated = grant.populated;
             Ok(Vec::new())
@@ -133,7 +133,7 @@ impl<const D: usize> Maker<'_, D> {
             self.job.memory.ledger.lock().remove_heap(segment);
             // SAFETY: nothing is in the pool on any PE (caller): it was made in this call for an array that all PEs
             // know was not made, so there is no handle of anything in it, and no transfer to it was started.
-            unsafe { segments::remove(self.job, segment) };
+            unsafe { dynamic_segments::remove(self.job, segment) };
         }
     }
 

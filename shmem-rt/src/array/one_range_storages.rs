@@ -10,16 +10,16 @@
 //! Cyclic Localization".
 
 use shmem_core::array::{ArrayError, ArrayRange, StorageKind};
+use shmem_core::fixed_text::Text;
 use shmem_core::heap::{MIN_ALIGN, Owner};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::partition::{Pages, show_size};
-use shmem_core::text::Text;
 
-use super::make::{Maker, Memory};
+use super::construction::{Maker, Memory};
 use super::page_owners::{by_chunk, cyclic, natural_block, slide};
+use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
-use crate::segments::{self, Wanted};
-use crate::state::later::End;
+use crate::state::dynamic_segments::End;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn single(&self) -> Result<Memory> {
@@ -94,14 +94,14 @@ impl<const D: usize> Maker<'_, D> {
         let name = Text::head("array");
         // If the request populates, `make` checks whether there is enough memory.
         let base = (!request.populate).then(|| self.demand(None, room));
-        let enough = base.iter().try_for_each(|base| segments::check(job, base));
+        let enough = base.iter().try_for_each(|base| dynamic_segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
             let taken = if request.populate { Vec::new() } else { self.taken(bound) };
             Wanted { taken, ..Wanted::new(request, self.spec.id, name) }
         });
         let part =
             |segment, offset: usize| ArrayRange { segment, offset: offset + slide, elements: chunking.len() };
-        let made = segments::make(job, self.agreed, wanted, |offset, grant| {
+        let made = dynamic_segments::make(job, self.agreed, wanted, |offset, grant| {
             self.compare(grant);
             // Huge pages are not placed: they exist already, on the only node.
             if grant.pages == Pages::Base {
@@ -113,7 +113,7 @@ impl<const D: usize> Maker<'_, D> {
             Ok(Vec::new())
         })?;
 
-        let block = segments::enter_whole(job, &made, (self.spec.id, name), room, MIN_ALIGN)?;
+        let block = dynamic_segments::enter_whole(job, &made, (self.spec.id, name), room, MIN_ALIGN)?;
         Ok(Memory { kind, parts: vec![part(made.index, block.offset)], ids: vec![block.id] })
     }
 }

@@ -14,8 +14,8 @@ use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::barrier_payload::{GRAIN, Parts, Portion};
-use super::call_argument::{Argument, new_list};
 use super::choose::{Pattern, TeamShape};
+use super::compared_argument::{Argument, new_list};
 use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
 use super::staging::{BarrierRoom, Staged, Turn, of_one_node};

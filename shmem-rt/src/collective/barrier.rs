@@ -17,13 +17,13 @@ use std::sync::atomic::Ordering;
 use shmem_core::context::{Endpoint, Far, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
-use shmem_core::segment::SYSTEM;
+use shmem_core::segment_table::SYSTEM;
 use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
 use shmem_core::system_area::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
 use super::barrier_payload::{Message, Nothing, Payload, straight, word_of};
-use super::call_argument::Argument;
+use super::compared_argument::Argument;
 use super::mismatch::Stranger;
 use super::request::{Started, Task};
 use super::schedule::Round;

@@ -12,8 +12,8 @@ use shmem_core::pe::Pe;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::barrier_payload::{Shares, room_of_one};
-use super::call_argument::{Argument, Root};
 use super::choose::Pattern;
+use super::compared_argument::{Argument, Root};
 use super::request::{Started, Task};
 use super::staging::{Ring, Staged, Turn};
 use super::user_buffer::{RecvBuf, SendBuf};

@@ -10,9 +10,9 @@ use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 use super::barrier_payload::{GRAIN, Portion, room_of_each, room_of_one};
 use super::barrier_reduction::values_and_bytes;
 use super::schedule::{Cut, Pairwise, Radices, Round};
+use crate::cost_model::Model;
 use crate::group::Team;
 use crate::members::most_values;
-use crate::model::Model;
 
 /// The properties of a team on which the choice depends, equal on all members.
 #[derive(Clone, Copy, Debug, PartialEq)]

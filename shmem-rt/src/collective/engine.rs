@@ -550,7 +550,7 @@ mod tests {
 
     #[test]
     fn messages_wait_for_each_other_as_often_as_the_formulas_say() {
-        use crate::scale::{Collective, Cost, JobShape};
+        use crate::cost_prediction::{Collective, Cost, JobShape};
         for nodes in (2..=32).chain([37, 48, 64]) {
             let shape = JobShape { nodes, per_node: 1 };
             // One chunk, or one for each who combines, and as many slots as chunks, for which nobody waits.

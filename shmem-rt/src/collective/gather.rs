@@ -13,8 +13,8 @@ use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::barrier_payload::{Shares, room_of_each};
-use super::call_argument::{Argument, Root, new_list};
 use super::choose::Pattern;
+use super::compared_argument::{Argument, Root, new_list};
 use super::request::{Held, Started, Task};
 use super::staging::{BarrierRoom, Ring, Staged, Turn};
 use super::user_buffer::{RecvBuf, SendBuf, with_room};

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use shmem_core::pe::Pe;
 use shmem_core::run_length::groups;
 use shmem_core::system_area::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
-use shmem_launch::say::numbers;
+use shmem_launch::diagnostics::numbers;
 
-use super::windows::request_area;
+use super::pipelined::request_area;
 use crate::caller;
+use crate::deadlock_report::far_record;
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
-use crate::standstill::far_record;
 
 /// Longest wait for the records of the other PEs after a mismatch: twice the longest sleep of a waiting PE.
 const TESTIMONY: Duration = Duration::from_secs(1);

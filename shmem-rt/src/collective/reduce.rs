@@ -18,14 +18,14 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::barrier_payload::{GRAIN, room_of_each};
 use super::barrier_reduction::most_bytes;
-use super::call_argument::{Argument, word_of};
 use super::choose::{Pattern, TeamShape};
+use super::compared_argument::{Argument, word_of};
+use super::pipelined::fits_a_tile;
 use super::reduce_op::{BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
 use super::reduction_order::{self, fold};
 use super::request::{Started, Task};
 use super::staging::{BarrierRoom, Ring};
 use super::user_buffer::{RecvBuf, SendBuf};
-use super::windows::fits_a_tile;
 use crate::group::{Collective, Purpose, Team};
 
 /// The ranks whose items a member combines.

@@ -5,7 +5,7 @@ use shmem_core::observe::Family;
 use shmem_core::system_area::SCRATCH_BYTES;
 
 use super::alltoall::most_in_a_step;
-use super::call_argument::Argument;
+use super::compared_argument::Argument;
 use super::reduce::{Combined, type_of};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, fold};

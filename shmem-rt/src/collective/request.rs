@@ -17,7 +17,7 @@
 //!
 //! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use memory of
 //! the runtime alone, which stays until the runtime's channel is quiet. So nothing is borrowed, and phases cannot conflict. Soundness
-//! depends on no other PE ([`windows`](super::windows)).
+//! depends on no other PE ([`windows`](super::pipelined)).
 
 use core::mem::offset_of;
 use core::panic::Location;
@@ -27,25 +27,25 @@ use std::sync::Arc;
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::endpoint::{Work, WorkStatus};
 use shmem_core::exclusion::Mutex;
+use shmem_core::fixed_text::Text;
 use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::planted_fault::mutant;
 use shmem_core::system_area::{Activity, MOST_SLOTS, ROUNDS, RequestArea};
-use shmem_core::text::Text;
 use shmem_core::transport::SignalOp;
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
-use super::call_argument::Argument;
 use super::choose::Pattern;
+use super::compared_argument::Argument;
 use super::engine::Progress;
 use super::mismatch::{Mark, in_words, place_of, refuse_started};
+use super::pipelined::{Carrier, Reach, Slots, request_area};
 use super::reduce_op::ReduceOp;
 use super::schedule::Cut;
 use super::user_buffer::{RecvBuf, SendBuf};
-use super::windows::{Carrier, Reach, Slots, request_area};
 use crate::group::{END, Operation, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
-use crate::state::uses::RequestClaim;
+use crate::state::team_uses::RequestClaim;
 
 /// Bytes of the shortest chunk: a shorter one takes about as long.
 const LEAST: usize = 2 << 10;

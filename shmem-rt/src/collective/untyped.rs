@@ -6,12 +6,12 @@
 //! reduction.
 
 use shmem_core::context::Initiator;
+use shmem_core::fixed_text::counted;
 use shmem_core::object::Extent as Place;
 use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
-use shmem_core::text::counted;
 
-use super::call_argument::{Argument, word_of};
+use super::compared_argument::{Argument, word_of};
 pub use super::reduce::Combined;
 use super::reduce_op::{ReduceOp, require_same};
 use super::reduction_order::{self, Operands};

@@ -4,7 +4,7 @@
 //!
 //! A PE accesses here only what it could access by `get` and `put`. The PE holds a token, so no phase is open on it. No member can open
 //! a phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of the
-//! PE's own handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::call_argument::Argument::of)
+//! PE's own handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::compared_argument::Argument::of)
 //! refuses objects of teams that lack a member). Every access is one of [`shared`], which cannot race, and no reference to an
 //! object is made. So other members' operations do not matter: if hashes collide, bytes are mixed as by puts.
 

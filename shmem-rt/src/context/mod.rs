@@ -21,9 +21,9 @@ use crate::error::{ErrorKind, Result};
 use crate::group::Team;
 use crate::job::Job;
 use crate::pes::Pes;
-use crate::state::granted::{Granted, Resources};
-use crate::state::holdings::Held;
-use crate::state::uses::ContextClaim;
+use crate::state::contexts_domains::Held;
+use crate::state::endpoint_reports::{Granted, Resources};
+use crate::state::team_uses::ContextClaim;
 use crate::thread::{Allows, ContextKind, ContextLevel, OutOfTurn, Storing, ThreadLevel};
 use crate::world::World;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Context, Ctx};
 use crate::error::Result;
 use crate::job::Job;
-use crate::state::granted::Granted;
+use crate::state::endpoint_reports::Granted;
 use crate::thread::{Multiple, Private};
 use crate::world::World;
 

@@ -10,8 +10,8 @@
 //! An exchange may be used in a phase. A phase allows no barrier before its end, so a round uses messages only, and one
 //! word on PE 0 that counts messages.
 
-mod ask;
-mod post;
+mod item_messages;
+mod queries;
 mod round;
 
 use std::collections::VecDeque;
@@ -20,13 +20,13 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use shmem_core::endpoint::Initiator as _;
+use shmem_core::fixed_text::counted;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::PlainData;
-use shmem_core::text::counted;
 
-pub use self::post::ExchangeToken;
-use self::post::{Content, Message, Post, Through};
+pub use self::item_messages::ExchangeToken;
+use self::item_messages::{Content, Message, Post, Through};
 use self::round::ExchangeRound;
 use crate::error::Result;
 use crate::group::Purpose;

@@ -5,7 +5,7 @@ use std::panic::Location;
 use shmem_core::symmetric_data::PlainData;
 
 use super::Exchange;
-use super::post::{Content, Through};
+use super::item_messages::{Content, Through};
 
 /// A round of an [`Exchange`], in which all PEs take part until [`go_on`](Self::go_on) returns `false`. If a round is dropped
 /// before that, the exchange is unusable.

@@ -2,9 +2,9 @@
 //!
 //! Collectives are in [`collective`](mod@crate::collective); teams and their objects are made in [`team`](crate::team).
 
-mod purpose;
+mod call_signature;
 mod team;
 
-pub(crate) use purpose::{END, Operation, Purpose, words_of};
+pub(crate) use call_signature::{END, Operation, Purpose, words_of};
 pub use team::Team;
 pub(crate) use team::{Collective, Meeting, offset_of};

@@ -2,7 +2,7 @@
 //!
 //! Collectives have two levels, so a team knows its members by node. Members of a node synchronise in shared memory; the last one
 //! to arrive acts for the node. A team's index, the same on all members, selects the team's words and buffers in each member's
-//! system area ([`indexes`](crate::state::indexes)).
+//! system area ([`indexes`](crate::state::team_indexes)).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,23 +13,23 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::fixed_text::{Text, counted};
 use shmem_core::indexed::Ranked;
 use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
 use shmem_core::sync::NodeBarrier;
 use shmem_core::system_area::{Activity, SystemArea, TeamArea, Window};
-use shmem_core::text::{Text, counted};
 use shmem_launch::env::BarrierChoice;
 
-use super::purpose::Purpose;
+use super::call_signature::Purpose;
 use crate::caller::{at, finds};
 use crate::error::Result;
 use crate::job::Job;
 use crate::members::{Layout, Members};
 use crate::pes::Pes;
-use crate::state::indexes::{NODE, WORLD};
-use crate::state::uses::{ContextClaim, TeamConfig, Uses};
+use crate::state::team_indexes::{NODE, WORLD};
+use crate::state::team_uses::{ContextClaim, TeamConfig, Uses};
 
 /// The barrier that members of a team use on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

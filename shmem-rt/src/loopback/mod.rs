@@ -7,7 +7,7 @@
 //!
 //! A PE that calls `exit` ends the process, and so all PEs. An exit handler prints that, and which PEs had not left the job.
 
-mod threads;
+mod thread_bootstrap;
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -24,17 +24,17 @@ use shmem_core::run_length::Alike;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
 use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::diagnostics::say;
 use shmem_launch::env::Settings;
 use shmem_launch::launch::report::Standing;
 use shmem_launch::launch::{self, HOSTS_AS, HostsAs};
-use shmem_launch::say::say;
 
-use self::threads::{Nodes, Shared, Threads};
+use self::thread_bootstrap::{Nodes, Shared, Threads};
+use crate::deadlock_report::{Neighbours, stand_for_all};
 use crate::error::{Error, Result};
 use crate::members::Directory;
 use crate::persistent;
 use crate::setup::Setup;
-use crate::standstill::{Neighbours, stand_for_all};
 use crate::start::{JobParts, all_pes, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -191,7 +191,7 @@ fn at_exit() {
 fn exited(code: Option<c_int>) {
     let running = RUNNING.lock();
     let Some(pes) = running.as_ref() else { return };
-    let has_left = |(_, record)| launch::record::describe(record) == Standing::Finished;
+    let has_left = |(_, record)| launch::pe_record::describe(record) == Standing::Finished;
     if pes.peers().all(has_left) {
         return;
     }
@@ -204,7 +204,7 @@ fn exited(code: Option<c_int>) {
 
 fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     let others = pes.peers().filter(|(number, _)| Some(*number) != except);
-    let all: Vec<_> = others.map(|(number, record)| (number, launch::record::describe(record))).collect();
+    let all: Vec<_> = others.map(|(number, record)| (number, launch::pe_record::describe(record))).collect();
     let clauses: String =
         launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
     process_exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))

@@ -1,20 +1,20 @@
 //! The members of a job and of teams, by number, rank and node. Memory does not grow with members that follow a rule.
 //!
 //! ```text
-//! ranks       the numbers of PEs by rank: a start, a stride and a size; a list only where these do not describe them
-//! nodes       the node of each member: the first member of each node, and a rule for the others
-//! layout      how the ranks of a team are distributed among its nodes, for collectives
-//! team        all PEs of the job, and the members of each team
+//! ranks              the numbers of PEs by rank: a start, a stride and a size; a list only where these do not describe them
+//! nodes              the node of each member: the first member of each node, and a rule for the others
+//! node_distribution  how the ranks of a team are distributed among its nodes, for collectives
+//! team               all PEs of the job, and the members of each team
 //! ```
 //!
 //! A query about one member takes constant or logarithmic time.
 
-mod layout;
+mod node_distribution;
 mod nodes;
 mod ranks;
 mod team;
 
-pub(crate) use layout::{Layout, most_values};
+pub(crate) use node_distribution::{Layout, most_values};
 pub(crate) use team::{Directory, Members};
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use shmem_core::columns::Columns;
+use shmem_core::fixed_text::counted;
 use shmem_core::observe::{Family, Statistics, Tally};
 use shmem_core::partition::round_size;
-use shmem_core::text::counted;
+use shmem_core::text_table::Columns;
 use shmem_core::transport::Traffic;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 /// The numbers of one PE.
 #[derive(Serialize, Deserialize)]

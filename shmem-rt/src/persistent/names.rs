@@ -12,10 +12,10 @@ use shmem_core::symmetric_data::Contents;
 use crate::error::{NameError, Result};
 use crate::group::{Purpose, words_of};
 use crate::heap::Heap;
-use crate::initial::Initial;
+use crate::initial_contents::Initial;
 use crate::job::Job;
 use crate::state::names::Named;
-use crate::state::shelf::Shelf;
+use crate::state::persistent_partition::Shelf;
 use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {

@@ -14,7 +14,7 @@ use shmem_launch::codec::{self, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::setup::Setup;
 use crate::state::names::encode;
-use crate::state::shelf::Shelf;
+use crate::state::persistent_partition::Shelf;
 
 /// A PE's report of its files to the others.
 #[derive(Debug, Serialize, Deserialize)]

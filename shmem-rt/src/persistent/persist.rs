@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use rustix::io::Errno;
 use shmem_core::context::Initiator as _;
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use crate::caller::at;
 use crate::collective::{Agreed, Number as _};

@@ -16,27 +16,27 @@ use shmem_core::system_area::Stage;
 use shmem_core::transport::ofi::strided::Row;
 use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
 use shmem_launch::bootstrap::Bootstrap;
-use shmem_launch::say::say;
+use shmem_launch::diagnostics::say;
 
 use super::info::introduce;
+use crate::cost_model::Model;
+use crate::deadlock_report::{Guard, Neighbours, Others, notice_forks};
 use crate::error::Error;
 use crate::group::{Operation, Team};
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
 use crate::members::{Directory, Members};
-use crate::model::Model;
 use crate::observe::{NodePes, Observers};
 use crate::persistent;
-use crate::report;
 use crate::setup::Setup;
-use crate::standstill::{Guard, Neighbours, Others, notice_forks};
-use crate::state::holdings::Holdings;
-use crate::state::indexes::Indexes;
-use crate::state::later::Later;
+use crate::state::contexts_domains::Holdings;
+use crate::state::dynamic_segments::Later;
 use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
-use crate::state::room::Room;
+use crate::state::team_indexes::Indexes;
+use crate::state::team_memory::Room;
 use crate::state::threads::Threads;
 use crate::thread::ThreadLevel;
+use crate::warnings;
 use crate::world::World;
 
 /// What a PE's part of a job is made of.
@@ -113,7 +113,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let patience = Patience::for_node(on_node.len(), parts.cores);
     let known = names.clone();
     let warn =
-        move |activity: &_, waited| say(&report::long_wait(number, activity, waited, reported.peers()));
+        move |activity: &_, waited| say(&warnings::long_wait(number, activity, waited, reported.peers()));
     let words = move |offset| known.word_at(offset);
     let shares = move || neighbours.share_cpu();
     let waiting = Waiting::new(patience, shares, settings.wait_warn, words, warn).watched(watch);

@@ -7,8 +7,8 @@ use shmem_core::heap::{Allocation, Ledger, Owner};
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
 
-use super::room::Room;
-use super::shelf::Shelf;
+use super::persistent_partition::Shelf;
+use super::team_memory::Room;
 
 pub(crate) type Variable = (usize, String);
 
@@ -112,8 +112,8 @@ impl ObjectNames {
 
 #[cfg(test)]
 mod tests {
+    use shmem_core::fixed_text::Text;
     use shmem_core::heap::Allocator;
-    use shmem_core::text::Text;
 
     use super::*;
 

@@ -1,24 +1,24 @@
 //! Allocation by the members of a team.
 //!
 //! All PEs allocate from the heaps of partitions in lockstep, so a team cannot use these heaps. Instead every PE has a range of memory for
-//! teams, and a list of [free](crate::state::room) parts of that range. Members agree on a common offset in rounds of proposals.
+//! teams, and a list of [free](crate::state::team_memory) parts of that range. Members agree on a common offset in rounds of proposals.
 
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
+use shmem_core::fixed_text::counted;
 use shmem_core::heap::{HeapError, MAX_ALIGN, MIN_ALIGN};
 use shmem_core::object::SymBox;
 use shmem_core::partition::show_size;
-use shmem_core::segment::SYSTEM;
+use shmem_core::segment_table::SYSTEM;
 use shmem_core::symmetric_data::Contents;
-use shmem_core::text::counted;
 
 use super::TeamBox;
 use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
 use crate::group::{Purpose, Team};
-use crate::initial::Initial;
+use crate::initial_contents::Initial;
 
 impl Team {
     /// Allocates an object on all members, in the memory of teams. Collective over the team.

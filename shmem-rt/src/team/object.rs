@@ -10,7 +10,7 @@ use shmem_core::object::{Extent, Here, On, PlaceIndex, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::{Contents, PlainData, SymmetricData};
 
-use crate::state::uses::Uses;
+use crate::state::team_uses::Uses;
 
 /// An object of a team, at the same offset on every member, and not on other PEs.
 ///

@@ -15,16 +15,16 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
+use shmem_core::fixed_text::counted;
 use shmem_core::observe::Family;
 use shmem_core::system_area::{MAX_TEAMS, RequestArea};
-use shmem_core::text::counted;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
 use crate::group::{Purpose, Team};
 use crate::members::Members;
-use crate::state::indexes::Set;
-use crate::state::uses::{TeamConfig, Uses};
+use crate::state::team_indexes::Set;
+use crate::state::team_uses::{TeamConfig, Uses};
 
 /// The ranks of the members of each new team, in order. No rank is in two teams.
 type Groups = Vec<Vec<usize>>;

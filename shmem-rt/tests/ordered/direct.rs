@@ -2,8 +2,8 @@
 //! source and destination, and members that differ.
 
 use shmem::Family;
+use shmem::c_interface::collective::{self, Combined, Fold, Places};
 use shmem::prelude::*;
-use shmem::raw::collective::{self, Combined, Fold, Places};
 use shmem_core::object::Extent;
 
 use crate::panics::said;

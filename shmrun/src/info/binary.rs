@@ -7,8 +7,8 @@ use std::path::Path;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{LittleEndian, Object, ObjectSection, ReadCache};
+use shmem_core::linker_section;
 use shmem_core::partition::{Declaration, StaticEntry};
-use shmem_core::section;
 
 use crate::Fault;
 
@@ -37,16 +37,16 @@ impl Binary {
         let cache = ReadCache::new(file);
         let elf = ElfFile::<FileHeader64<LittleEndian>, _>::parse(&cache).map_err(not_elf)?;
         let data = |name| elf.section_by_name(name).map(|section| section.data()).transpose();
-        let statics = data(section::STATICS).map_err(not_elf)?;
+        let statics = data(linker_section::STATICS).map_err(not_elf)?;
         // A program without statics has the section as well.
         let statics = statics.ok_or_else(|| {
-            let name = section::STATICS;
+            let name = linker_section::STATICS;
             format!("has no section `{name}`: it was not built with shmem-rt, or its sections were stripped")
         })?;
-        let declarations = data(section::PARTITIONS).map_err(not_elf)?.unwrap_or_default();
+        let declarations = data(linker_section::PARTITIONS).map_err(not_elf)?.unwrap_or_default();
         Ok(Self {
-            statics: section::statics_in(statics)?,
-            declarations: section::partitions_in(declarations)?,
+            statics: linker_section::statics_in(statics)?,
+            declarations: linker_section::partitions_in(declarations)?,
         })
     }
 }

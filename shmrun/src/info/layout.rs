@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use shmem_core::columns::Columns;
 use shmem_core::heap::statics::{Layout, arrange};
 use shmem_core::partition::{Environment, show_size};
+use shmem_core::text_table::Columns;
 
 use crate::Fault;
 use crate::binary::Binary;

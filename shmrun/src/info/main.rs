@@ -17,10 +17,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use shmem::env;
-use shmem_core::columns::Columns;
 use shmem_core::memory::Machine;
 use shmem_core::partition::Environment;
-use shmem_core::root::Root;
+use shmem_core::proc_sys::Root;
+use shmem_core::text_table::Columns;
 
 use binary::Binary;
 use plan::CollectivePlan;

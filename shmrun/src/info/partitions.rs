@@ -1,8 +1,8 @@
 //! The section `partitions`.
 
-use shmem_core::columns::Columns;
 use shmem_core::memory::placement;
 use shmem_core::partition::{Environment, Origin, PartitionError, Table, show_size};
+use shmem_core::text_table::Columns;
 use shmem_core::topology::Topology;
 
 use crate::Fault;

@@ -1,11 +1,11 @@
 //! The section `plan`: the algorithms of a collective in a job of any size, what each costs, and which one the job takes.
 
 use clap::{Args, ValueEnum};
+use shmem::cost_prediction::{Collective, Cost, JobShape, Model};
 use shmem::env::Settings;
-use shmem::scale::{Collective, Cost, JobShape, Model};
-use shmem_core::columns::Columns;
+use shmem_core::fixed_text::counted;
 use shmem_core::partition::{parse_size, show_size};
-use shmem_core::text::counted;
+use shmem_core::text_table::Columns;
 use shmem_core::transport::ofi::strided;
 
 use crate::Fault;

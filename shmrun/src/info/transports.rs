@@ -1,6 +1,6 @@
 //! The section `transports`.
 
-use shmem_core::columns::Columns;
+use shmem_core::text_table::Columns;
 use shmem_core::transport::ofi::{Offer, offers};
 use shmem_launch::env::Settings;
 

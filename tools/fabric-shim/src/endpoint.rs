@@ -9,10 +9,10 @@ use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
 use crate::address::{Ports, port_of};
-use crate::at_once::{self, Count};
+use crate::delayed::Kept;
 use crate::demand::demands;
+use crate::immediate_completion::{self, Count};
 use crate::information::Parts;
-use crate::kept::Kept;
 use crate::object::{Object, ObjectState, failure, refusal};
 use crate::operation::{Call, Operation, RECEIVE, SEND, WRITE, list};
 use crate::queue::{Counter, Queue};
@@ -204,7 +204,7 @@ impl Endpoint {
         // SAFETY: the caller's promise.
         let local = unsafe { list(message.msg_iov, message.iov_count) };
         // SAFETY: readable until completion (caller), which is below.
-        unsafe { at_once::copy(local) };
+        unsafe { immediate_completion::copy(local) };
         if let Some(queue) = self.reports(WRITE, flags) {
             queue.report(message.context);
         }

@@ -6,7 +6,7 @@ use shmem_core::libfabric::bindings::{fi_fabric_attr, fi_info, fid_fabric};
 
 use crate::domain::Fabric;
 use crate::object::{library, open};
-use crate::{at_once, information};
+use crate::{immediate_completion, information};
 
 /// `fi_getinfo`: the real library's answer, with the demands.
 ///
@@ -82,5 +82,5 @@ real! {
 /// Switches writes that are complete at once on (not 0) or off (0). Not a function of libfabric. No operation may be in flight.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabric_shim_at_once(on: c_int) {
-    at_once::switch(on != 0);
+    immediate_completion::switch(on != 0);
 }

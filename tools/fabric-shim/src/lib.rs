@@ -12,19 +12,19 @@
 //! `FI_COMPLETION` only, however they were bound.
 //!
 //! ```text
-//! export       the symbols of a libfabric
-//! domain       fabrics and domains, which open all other objects
-//! region       registered memory, and its keys
-//! endpoint     endpoints: calls that move data, and their checks
-//! queue        completion queues and counters
-//! shared       state that the objects of a domain share: registrations, contexts in flight
-//! address      address vectors
-//! kept         operations that are delayed
-//! operation    a call that moves data, as a value
-//! information  demands in fi_info
-//! object       objects that stand for real ones, and their tables
-//! demand       the list of demands
-//! at_once      writes that are complete before they return, for measures
+//! export                the symbols of a libfabric
+//! domain                fabrics and domains, which open all other objects
+//! region                registered memory, and its keys
+//! endpoint              endpoints: calls that move data, and their checks
+//! queue                 completion queues and counters
+//! shared                state that the objects of a domain share: registrations, contexts in flight
+//! address               address vectors
+//! delayed               operations that are delayed
+//! operation             a call that moves data, as a value
+//! information           demands in fi_info
+//! object                objects that stand for real ones, and their tables
+//! demand                the list of demands
+//! immediate_completion  writes that are complete before they return, for measures
 //! ```
 //!
 //! The variable `FABRIC_SHIM` has the demands, separated by commas: `mr_prov_key,mr_endpoint,inject=0`.
@@ -38,13 +38,13 @@ macro_rules! violation {
 }
 
 mod address;
-mod at_once;
+mod delayed;
 mod demand;
 mod domain;
 mod endpoint;
 pub mod export;
+mod immediate_completion;
 mod information;
-mod kept;
 mod object;
 mod operation;
 mod queue;

@@ -14,10 +14,10 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::at_once::{self, Count};
 use crate::below;
+use crate::delayed::Served;
 use crate::demand::demands;
-use crate::kept::Served;
+use crate::immediate_completion::{self, Count};
 use crate::object::{ObjectState, Real, called, close, identity, refusal, table};
 use crate::shared::Shared;
 
@@ -123,7 +123,7 @@ impl Queue {
     ///
     /// There must be room for `count` entries.
     unsafe fn read(&self, entries: *mut fi_cq_data_entry, count: usize) -> isize {
-        let is_at_once = at_once::is_on();
+        let is_at_once = immediate_completion::is_on();
         if !is_at_once {
             self.served.progress();
         }

@@ -10,7 +10,7 @@
 //! again, and refused when it has missed [`ATTEMPTS`] times.
 
 use clap::Args;
-use shmem_core::columns::Columns;
+use shmem_core::text_table::Columns;
 
 use crate::bench::Done;
 use crate::case::Case;

@@ -1,6 +1,6 @@
 //! Cases as text: a table to read, or a line of JSON for each.
 
-use shmem_core::columns::Columns;
+use shmem_core::text_table::Columns;
 
 use crate::case::Case;
 use crate::measure;

@@ -2,9 +2,9 @@
 
 use shmem::TeamConfig;
 use shmem::bootstrap::Exchanged;
+use shmem::cost_prediction::{Collective, Cost, JobShape, Model};
 use shmem::env::{CollectiveWay, CollectiveWays};
 use shmem::prelude::*;
-use shmem::scale::{Collective, Cost, JobShape, Model};
 use shmem_core::transport::ofi::strided::Row;
 
 /// Returns the cost model of jobs over the transport inside one process, which has no costs of its own.

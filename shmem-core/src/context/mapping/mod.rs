@@ -16,7 +16,7 @@ pub use crate::transport::Tracking;
 pub use assign_units::{Assignment, DomainId, Mapping, Shortage};
 pub use units::{by_need, evenly};
 
-use crate::text::named;
+use crate::fixed_text::named;
 
 #[cfg(test)]
 mod tests;

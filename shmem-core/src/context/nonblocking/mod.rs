@@ -4,7 +4,7 @@
 //! forms keep the buffer alive in other ways:
 //!
 //! * A [`Scope`] borrows buffers beyond its own end, and ends in a quiet, also when it unwinds or the process exits
-//!   ([`under_way`](crate::transport::under_way)). A scope is a closure, so cannot be forgotten.
+//!   ([`under_way`](crate::transport::in_flight)). A scope is a closure, so cannot be forgotten.
 //! * A [`Pending`] transfer owns its buffer. A forgotten transfer leaks the buffer.
 //! * Symmetric memory lives as long as the token: [`put_from`](NonBlocking::put_from) and
 //!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.

@@ -11,8 +11,8 @@ use rustix::process::{Resource, getrlimit};
 
 use super::file::{Disk, PmemFile, message};
 use super::header::{Areas, HEADER_PAGE, Header, Headers, Identity, LAYOUT};
+use crate::fixed_text::first_difference;
 use crate::memory::error::Size;
-use crate::text::first_difference;
 
 /// Upper limit on the wait for a lock, because processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, FilePart, Identity, LaterRange, Machine, OWN_ALIGN, OwnMemory, PmemFile, Request, map,
+    Arena, FilePart, Identity, LaterRange, Machine, OWN_ALIGN, OwnMemory, PmemFile, Request, mapping,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -124,17 +124,17 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
         refuse(&descriptors, &list(words), part);
     }
     refuse(&[], &parts, "file 0 of 0");
-    let open = map::memfd(None).unwrap();
-    map::resize(&open, size).unwrap();
+    let open = mapping::memfd(None).unwrap();
+    mapping::resize(&open, size).unwrap();
     refuse(&[open], &parts, "not sealed");
-    let small = map::memfd(None).unwrap();
-    map::resize(&small, size - 4096).unwrap();
-    map::seal(&small).unwrap();
+    let small = mapping::memfd(None).unwrap();
+    mapping::resize(&small, size - 4096).unwrap();
+    mapping::seal(&small).unwrap();
     refuse(&[small], &parts, "has");
     refuse(&[std::fs::File::open("/dev/null").unwrap().into()], &parts, "not a memfd");
-    let read_only = map::memfd(None).unwrap();
-    map::resize(&read_only, size).unwrap();
-    rustix::fs::fcntl_add_seals(&read_only, rustix::fs::SealFlags::WRITE | map::SEALS).unwrap();
+    let read_only = mapping::memfd(None).unwrap();
+    mapping::resize(&read_only, size).unwrap();
+    rustix::fs::fcntl_add_seals(&read_only, rustix::fs::SealFlags::WRITE | mapping::SEALS).unwrap();
     let error = attached.attach(0, None, &[read_only], &parts).unwrap_err();
     assert_says(error, &["mmap failed while mapping the memory of a peer"]);
     assert_eq!(mappings(&attached), 1);
@@ -181,15 +181,15 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
 fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     let (mine, theirs) = (arena(&[plain(1, M as u64)], 1), arena(&[plain(1, M as u64)], 1));
     let page = rustix::param::page_size();
-    let memfd = map::memfd(None).unwrap();
-    map::resize(&memfd, 3 * page as u64).unwrap();
+    let memfd = mapping::memfd(None).unwrap();
+    mapping::resize(&memfd, 3 * page as u64).unwrap();
     rustix::io::pwrite(&memfd, &[7], page as u64).unwrap();
     let request = Request::plain("what was there", 3 * page);
     let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
     let OwnMemory { descriptors, parts, grants } =
         mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
-    assert_eq!(map::resize(&memfd, 0), Err(Errno::PERM), "sealed");
+    assert_eq!(mapping::resize(&memfd, 0), Err(Errno::PERM), "sealed");
     theirs.attach(0, Some((offset, &request)), &descriptors, &parts).unwrap();
     for arena in [&mine, &theirs] {
         assert_eq!(word(arena, 0, offset + page).load(Relaxed), 7);

@@ -6,7 +6,7 @@ use shmem_grammar::Policy;
 use super::plain;
 use crate::memory::{LaterRange, SlotLayout};
 use crate::partition::PartitionSpec;
-use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
+use crate::segment_table::{FIRST_LATER, MAX_SEGMENTS};
 use crate::system_area::SYSTEM_BYTES;
 use crate::topology::Topology;
 

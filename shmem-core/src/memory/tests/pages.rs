@@ -7,9 +7,9 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, add_pool, paged, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says, in_child};
 use crate::memory::pages::PageSizes;
-use crate::memory::{Arena, Machine, OwnMemory, map};
+use crate::memory::{Arena, Machine, OwnMemory, mapping};
 use crate::partition::{Pages, PartitionSpec};
-use crate::root::Root;
+use crate::proc_sys::Root;
 
 const M: u64 = 1 << 20;
 const HUGE: u64 = 2 << 20;
@@ -104,9 +104,9 @@ fn empty_pool() -> Option<Tree> {
 #[test]
 fn an_empty_pool_is_an_error_and_no_signal() {
     let Some(tree) = empty_pool() else { return };
-    let file = map::memfd(Some(HUGE)).unwrap();
-    map::resize(&file, 8 * M).unwrap();
-    let mapping = map::Reservation::of(&file, 0, 8 << 20);
+    let file = mapping::memfd(Some(HUGE)).unwrap();
+    mapping::resize(&file, 8 * M).unwrap();
+    let mapping = mapping::Reservation::of(&file, 0, 8 << 20);
     assert!(mapping.and_then(|mapping| mapping.populate(0..8 << 20, HUGE as usize)).is_err());
     let machine = Machine::at(tree.root());
     let error =

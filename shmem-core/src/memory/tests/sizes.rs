@@ -7,7 +7,7 @@ use crate::fixture::{Tree, assert_says};
 use crate::memory::pages::{PageSizes, Pool};
 use crate::memory::{Placement, Request, Spread};
 use crate::partition::Pages;
-use crate::root::Root;
+use crate::proc_sys::Root;
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;

@@ -1,7 +1,7 @@
 use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
 use crate::fixture::Tree;
-use crate::root::Root;
+use crate::proc_sys::Root;
 use crate::topology::{Evidence, Speed, Topology};
 
 struct Machine(Tree);

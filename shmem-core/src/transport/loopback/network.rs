@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::parcel::Delivery;
 use super::parcel::Parcel;
 use crate::exclusion::{Mutex, RwLock};
-use crate::segment::FIRST_LATER;
+use crate::segment_table::FIRST_LATER;
 use crate::transport::target::Target;
 
 /// Interval at which the network's thread delivers.

@@ -1,11 +1,11 @@
-//! Atomic operations: the provider's own where the [trial](super::trial) trusts them, the engine's otherwise.
+//! Atomic operations: the provider's own where the [trial](super::atomics_trial) trusts them, the engine's otherwise.
 
 use core::sync::atomic::Ordering;
 
 use super::Fabric;
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory, Word};
-use super::port::{Port, Posting, What};
+use super::posting::{Port, Posting, What};
 use super::record::{Purpose, Record, Wanted};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};

@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::error::OfiError;
 use super::interface::Offer;
+use super::job_secret::Secret;
 use super::keys::JobKeys;
 use super::provider::Demands;
-use super::secret::Secret;
 use super::sparse::Sparse;
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;

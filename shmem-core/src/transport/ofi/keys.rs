@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 
 use super::domain::Domain;
 use super::error::OfiError;
-use super::secret::Secret;
+use super::job_secret::Secret;
 use super::sparse::Sparse;
 use crate::exclusion::RwLock;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Endpoint, Refused, Registration};
-use crate::segment::MAX_SEGMENTS;
+use crate::segment_table::MAX_SEGMENTS;
 use crate::transport::Remote;
 
 /// Access of peers, and of the PE itself, to a PE's memory.

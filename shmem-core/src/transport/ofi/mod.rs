@@ -6,28 +6,28 @@
 //!
 //! ```text
 //! endpoints and completion
-//!   unit, port    an endpoint, its queue and its counter; starting operations, progress, completion
-//!   record        what an operation keeps until its completion is reported
-//!   streams       completion state of each channel
-//!   backoff       how long to wait
-//!   thread        progress while the program computes
-//!   file_descriptors  those that connections need
+//!   endpoint, posting        an endpoint, its queue and its counter; starting operations, progress, completion
+//!   record                   what an operation keeps until its completion is reported
+//!   streams                  completion state of each channel
+//!   backoff                  how long to wait
+//!   progress_thread          progress while the program computes
+//!   file_descriptors         those that connections need
 //! remote keys and addresses
-//!   provider      choice of the provider, and its demands
-//!   interface     choice among interfaces of one network
-//!   domain        addresses of PEs, limits: shared by all endpoints
-//!   secret, keys  the job's secret, the keys that follow from it, and registered memory
-//!   sparse        tables of PEs, of which few entries are used
+//!   provider                 choice of the provider, and its demands
+//!   interface                choice among interfaces of one network
+//!   domain                   addresses of PEs, limits: shared by all endpoints
+//!   job_secret, keys         the job's secret, the keys that follow from it, and registered memory
+//!   sparse                   tables of PEs, of which few entries are used
 //! RMA and atomics by the provider
-//!   operation     messages for the provider
-//!   rma, amo      the operations of a transport
-//!   put_signal    signals that wait until their data is delivered
-//!   trial         a test whether the provider's atomics are atomic
-//!   strided       the cost model that chooses how blocks are sent
+//!   operation                messages for the provider
+//!   rma, amo                 the operations of a transport
+//!   put_signal               signals that wait until their data is delivered
+//!   atomics_trial            a test whether the provider's atomics are atomic
+//!   strided                  the cost model that chooses how blocks are sent
 //! messages for what the provider does not do
-//!   engine        operations that the target carries out
-//!   wire, buffers how those messages travel, and their memory
-//!   bounce_memory bounce buffers that are lent to other PEs, for long messages
+//!   engine                   operations that the target carries out
+//!   engine_network, buffers  how those messages travel, and their memory
+//!   bounce_memory            bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
 //! Only lists allocate, and every queue is bounded: if it is full (`-FI_EAGAIN`, no free record) the caller makes progress and
@@ -37,29 +37,29 @@
 //! and progress starts operations.
 
 mod amo;
+mod atomics_trial;
 mod backoff;
 mod bounce_memory;
 mod buffers;
 mod domain;
+mod endpoint;
 mod engine;
+mod engine_network;
 mod error;
 mod file_descriptors;
 mod interface;
+mod job_secret;
 mod keys;
 mod operation;
-mod port;
+mod posting;
+mod progress_thread;
 mod provider;
 mod put_signal;
 mod record;
 mod rma;
-mod secret;
 mod sparse;
 mod streams;
 pub mod strided;
-mod thread;
-mod trial;
-mod unit;
-mod wire;
 
 use core::convert::Infallible;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -67,12 +67,12 @@ use core::time::Duration;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+pub use atomics_trial::Trial;
 pub use domain::AddressTable;
 pub use error::OfiError;
 pub use interface::{Nearness, Offer};
+pub use job_secret::Secret;
 pub use provider::{Options, offers};
-pub use secret::Secret;
-pub use trial::Trial;
 
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;
@@ -82,14 +82,14 @@ use crate::transport::{Channel, Lane};
 use bounce_memory::BounceMemory;
 use buffers::Buffers;
 use domain::Domain;
+use endpoint::Unit;
 use engine::Engine;
 use keys::Keys;
-use port::Port;
+use posting::Port;
+use progress_thread::{Handover, ProgressThread};
 use provider::Demands;
 use put_signal::PendingSignals;
 use streams::Stream;
-use thread::{Handover, ProgressThread};
-use unit::Unit;
 
 const UNITS: usize = 256;
 

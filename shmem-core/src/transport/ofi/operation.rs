@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use super::port::Posting;
+use super::posting::Posting;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 use crate::transport::{AtomicOp, Width};

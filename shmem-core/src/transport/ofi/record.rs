@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::buffers::Pool;
 use super::error::OfiError;
-use super::port::What;
+use super::posting::What;
 use super::put_signal::SignalUpdate;
 use crate::libfabric::bindings::fi_context2;
 use crate::shared;

@@ -13,7 +13,7 @@ use core::time::Duration;
 
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory};
-use super::port::{Posting, What};
+use super::posting::{Posting, What};
 use super::put_signal::SignalUpdate;
 use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
 use super::strided::{self, Blocks, Row, Way};

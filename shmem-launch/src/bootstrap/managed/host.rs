@@ -12,7 +12,7 @@ use crate::bootstrap::exchange_client::{Exchange, Visible, gone, invalid, make_r
 use crate::bootstrap::process_manager::ProcessManager;
 use crate::codec;
 use crate::launch::exchange_server::{Met, Rendezvous, hand_round, pack};
-use crate::launch::messages::{ToLauncher, ToPe, Value};
+use crate::launch::protocol::{ToLauncher, ToPe, Value};
 use crate::launch::socket::Channel;
 
 pub(super) struct Host {

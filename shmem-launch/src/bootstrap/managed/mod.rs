@@ -14,8 +14,8 @@
 //! A host's PEs connect at the start ([`door`]), and notice each other's death ([`Watch`]): `mpirun` ends a job in which a process
 //! dies, `srun` only with `--kill-on-bad-exit`.
 
-mod door;
 mod host;
+mod host_rendezvous;
 mod watch;
 
 use std::io;
@@ -26,14 +26,14 @@ use std::time::Duration;
 use shmem_core::process_exit;
 use shmem_core::run_length::Alike;
 
-use super::claim::Claim;
 use super::exchange_client::{Exchange, Served, owned};
 use super::interface::Bootstrap;
+use super::pe_claim::Claim;
 use super::process_manager::{ProcessManager, numbered, unknown};
 use super::{pmi, pmix};
-use crate::say::say;
-use door::FIRST;
+use crate::diagnostics::say;
 use host::Host;
+use host_rendezvous::FIRST;
 use watch::Watch;
 
 /// Delay of a PE's end, while another PE of the host reports why the job ends.
@@ -107,7 +107,7 @@ impl Managed {
         }
         let here = hosts[number];
         let neighbours: Vec<usize> = (0..hosts.len()).filter(|pe| hosts[*pe] == here).collect();
-        let met = door::meet(&*manager, number, &neighbours, &hosts)?;
+        let met = host_rendezvous::meet(&*manager, number, &neighbours, &hosts)?;
         let channels = met.channels.clone();
         let exchange: Box<dyn Exchange> = match met.channels.get(&neighbours[0]) {
             Some(first) => {

@@ -18,8 +18,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use shmem_core::process_exit;
 
 use crate::bootstrap::process_manager::ProcessManager;
+use crate::diagnostics::say;
 use crate::launch::socket::{Channel, LEAVING};
-use crate::say::say;
 
 /// Time for the first host to report and for launchers to end the job; time for each further host; and the longest wait.
 const FIRST_TURN: Duration = Duration::from_secs(2);

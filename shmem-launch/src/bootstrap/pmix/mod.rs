@@ -8,7 +8,7 @@ mod library;
 
 use std::io;
 
-use super::claim::Claim;
+use super::pe_claim::Claim;
 pub(in crate::bootstrap) use client::Client;
 use library::Library;
 

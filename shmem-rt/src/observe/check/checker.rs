@@ -12,12 +12,12 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::CheckChoice;
 
 use super::blocks::{Blocks, Side};
+use super::buffers_in_flight::{Flight, Flights};
 use super::clock::{Class, Clock, MOST_PES, Own};
-use super::flights::{Flight, Flights};
+use super::clock_words::{Announced, Change};
 use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
-use super::words::{Announced, Change};
 use crate::caller::{self, CallSite};
 use crate::state::object_names::ObjectNames;
 

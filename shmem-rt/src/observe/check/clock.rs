@@ -4,7 +4,7 @@
 //! epoch its accesses are known. A put has not happened when its call returns, but after a fence (for what its context sends to
 //! the same PE afterwards) or a quiet (for everything). So what a PE passes on of its own puts depends on context and receiver,
 //! and a clock counts puts for each PE, context (several may share a number) and target. A put with a signal is announced by
-//! that signal alone: known epochs have gaps ([`Known`]), and [`words`](super::words) has what each signal announces.
+//! that signal alone: known epochs have gaps ([`Known`]), and [`words`](super::clock_words) has what each signal announces.
 
 /// Upper limit on the PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;

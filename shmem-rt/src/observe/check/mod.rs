@@ -8,13 +8,13 @@
 //! references of phases, and threads of one PE against each other are not checked.
 
 mod blocks;
+mod buffers_in_flight;
 mod checker;
 mod clock;
-mod flights;
+mod clock_words;
 mod history;
 mod report;
 mod shadow;
-mod words;
 
 pub(super) use checker::Checker;
 pub(crate) use checker::NodePes;

@@ -5,11 +5,11 @@ use std::io;
 use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::text::counted;
+use shmem_core::fixed_text::counted;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
+use shmem_launch::diagnostics::say;
 use shmem_launch::env::CheckChoice;
-use shmem_launch::say::say;
 
 use super::shadow::Site;
 use crate::caller::prefix;

@@ -8,14 +8,14 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
+use shmem_core::fixed_text::Text;
 use shmem_core::observe::{Family, Meeting as Met};
 use shmem_core::system_area::{MAX_TEAMS, MOST_REQUESTS};
-use shmem_core::text::Text;
 use shmem_launch::bootstrap::Bootstrap;
 
 use super::clock::Clock;
+use super::clock_words::Words;
 use super::history::History;
-use super::words::Words;
 use crate::caller::{self, CallSite};
 
 /// Upper limit on the source lines that a PE records.

@@ -8,7 +8,7 @@ use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
 use super::Endpoint;
-use crate::at_once;
+use crate::immediate_completion;
 use crate::object::{called, close, failure, identity, table};
 use crate::operation::{
     ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
@@ -118,7 +118,7 @@ impl Endpoint {
     ///
     /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion.
     unsafe fn transfer(&self, call: Call, message: *const fi_msg_rma, flags: u64) -> isize {
-        if call == WRITE && at_once::is_on() {
+        if call == WRITE && immediate_completion::is_on() {
             // SAFETY: the caller's promise.
             return unsafe { self.write_at_once(message, flags) };
         }

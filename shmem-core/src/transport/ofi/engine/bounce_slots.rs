@@ -7,7 +7,7 @@
 
 use crate::exclusion::Mutex;
 
-use super::wire::Flaw;
+use super::network_interface::Flaw;
 
 /// Slots of a grant. There are several, so that one message is packed while others travel and are unpacked.
 pub(crate) const SLOTS: usize = 8;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
-use super::wire::Flaw;
+use super::network_interface::Flaw;
 use crate::strided::Pattern;
 use crate::transport::Channel;
 

@@ -27,8 +27,8 @@
 use core::ops::Range;
 
 use super::bounce_slots::{Grant, Region};
-use super::wire::Flaw;
-use crate::segment::MAX_SEGMENTS;
+use super::network_interface::Flaw;
+use crate::segment_table::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, SignalOp, Width};
 

@@ -35,7 +35,7 @@ mod bounce_slots;
 mod flow_control;
 mod initiate;
 mod message;
-mod wire;
+mod network_interface;
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -47,18 +47,18 @@ pub(crate) use flow_control::Limits;
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
 pub(crate) use message::TOKEN;
-pub(crate) use wire::{Fault, Sent, Wire};
+pub(crate) use network_interface::{Fault, Sent, Wire};
 
 use acknowledgements::Pending;
 use bounce_slots::{Borrowed, Borrowers};
 use flow_control::{LEAST_MESSAGE, Requests};
 use message::Sender;
 
-use super::secret::Secret;
+use super::job_secret::Secret;
 use super::sparse::Sparse;
 use super::streams::Streams;
 use crate::exclusion::{Mutex, RwLock};
-use crate::segment::MAX_SEGMENTS;
+use crate::segment_table::MAX_SEGMENTS;
 use crate::transport::Channel;
 use crate::transport::target::Target;
 

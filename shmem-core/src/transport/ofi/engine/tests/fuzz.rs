@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::wire::Flaw;
+use super::super::network_interface::Flaw;
 use super::super::*;
 use super::network::{Broken, Network, remote, secret, take_token};
 use crate::strided::{Level, Pattern};

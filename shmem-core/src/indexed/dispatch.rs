@@ -1,0 +1,225 @@
+//! One call of a verb: checks of lengths, and the choice between near, combined and sorted lists.
+
+use core::panic::Location;
+
+use bytemuck::Zeroable;
+
+use super::combined_updates::{self, COPIES};
+use super::listed::sealed::{Span, Spread};
+use super::listed::{ListIndex, Listed, Wrong};
+use super::node_lists::Near;
+use super::operation::{OneOrEach, Verb};
+use super::remote_lists::{carry_out, with_kept};
+use crate::endpoint::Endpoint;
+use crate::fixed_text::counted;
+use crate::object::{AmoValue, AtomicWord, object_at};
+use crate::observe::{self, Call, Family};
+use crate::symmetric_data::{PlainData, copied};
+pub(super) use crate::transport::Deed;
+use crate::transport::{Change, Until, Width};
+
+/// The number type of the words of a place.
+pub(super) type Value<P> = <<P as Spread>::Item as AtomicWord>::Value;
+
+/// The elements of a call, and its location.
+pub(super) struct Elements<'a, P, X> {
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) place: P,
+    pub(super) indices: &'a [X],
+    pub(super) location: &'static Location<'static>,
+}
+
+copied! { [P: Copy, X] Elements<'_, P, X>; }
+
+impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
+    /// The elements of a list.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn of(endpoint: &'a Endpoint, list: Listed<'a, P, X>) -> Self {
+        let (place, indices) = list.__parts();
+        Self { endpoint, place, indices, location: Location::caller() }
+    }
+
+    /// Carries out `deed`, which reads or writes the elements. `len` is the number of local elements, which messages call `what`. Panics
+    /// if `len` is not the number of indices, or an index is beyond the end.
+    ///
+    /// # Safety
+    ///
+    /// `len` elements must be writable and nobody else's, or readable and unchanged, for as long as `until` says.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family, until: Until)
+    where
+        P::Item: PlainData,
+    {
+        let Self { endpoint, place, indices, location } = self;
+        check_len(indices.len(), len, what);
+        self.require(match (Near::find(endpoint, place, indices), deed) {
+            // SAFETY: `check_len` found an element of local memory for each index, writable and nobody else's (caller).
+            (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
+            // SAFETY: `check_len` found an element of local memory for each index, readable (caller).
+            (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
+            (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
+                // SAFETY: `check_len` found an element of local memory for each index; the rest is the caller's promise.
+                unsafe { carry_out(endpoint, place, indices, deed, until) }
+            }),
+        });
+    }
+
+    /// Runs `body`, and reports the call to the observer, if there is one.
+    fn told<R>(self, call: Call<'_>, body: impl FnOnce() -> R) -> R {
+        let Self { endpoint, place, indices, .. } = self;
+        if endpoint.observer().is_none() {
+            return body();
+        }
+        let (pes, size, Span { len, segment, offset, .. }) =
+            (place.pes(), size_of::<P::Item>(), place.span());
+        let valid = indices.iter().map(|index| index.index()).filter(|index| *index < len);
+        let found = valid.take(observe::Listed::MOST).map(|index| {
+            let (rank, element) = place.locator()(index);
+            (pes[rank], offset + element * size)
+        });
+        let places: Vec<_> = found.collect();
+        let pe = if let [pe] = pes { Some(*pe) } else { None };
+        let listed = Some(observe::Listed { size, places: &places });
+        endpoint.tell(Call { pe, segment, offset, bytes: indices.len() * size, listed, ..call }, body)
+    }
+
+    /// Panics if an index was beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    fn require(self, done: Result<(), Wrong>) {
+        if let Err(wrong) = done {
+            let Span { len, offset, .. } = self.place.span();
+            wrong.refuse(len, offset);
+        }
+    }
+}
+
+impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
+    /// Changes the words. Panics if a slice of values has another length, or an index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
+        check_values(self.indices.len(), values);
+        self.require(if combined_updates::pays::<_, K>(self.indices.len(), self.place.span().len) {
+            self.change_combined::<K>(values)
+        } else {
+            // SAFETY: no `before`.
+            unsafe { self.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
+        });
+    }
+
+    /// Changes the words, and writes their previous values to `before`. [`CompareSwap`](crate::transport::EachOp::CompareSwap) alone uses
+    /// the expected values. Panics as [`change`](Self::change) does, and if `len` is not the number of indices.
+    ///
+    /// # Safety
+    ///
+    /// `before` must be writable for `len` values, and nobody else's, for as long as `until` says.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) unsafe fn fetch<K: Verb<Value<P>>>(
+        self,
+        before: *mut Value<P>,
+        len: usize,
+        (expected, values): (impl OneOrEach<Value<P>>, impl OneOrEach<Value<P>>),
+        until: Until,
+    ) {
+        check_len(self.indices.len(), len, "places for what was there before");
+        check_values(self.indices.len(), values);
+        check_values(self.indices.len(), expected);
+        // SAFETY: `check_len` found a value of `before` for each index; the rest is the caller's promise.
+        self.require(unsafe { self.change_each::<K>(Some(before), values, expected, until) });
+    }
+
+    /// Changes the words, once for each index.
+    ///
+    /// # Safety
+    ///
+    /// `before`, if it is given, must be writable for as many values as there are indices, and nobody else's, for as long as
+    /// `until` says.
+    #[inline(always)]
+    unsafe fn change_each<K: Verb<Value<P>>>(
+        self,
+        before: Option<*mut Value<P>>,
+        values: impl OneOrEach<Value<P>>,
+        expected: impl OneOrEach<Value<P>>,
+        until: Until,
+    ) -> Result<(), Wrong> {
+        let Self { endpoint, place, indices, location } = self;
+        if let Some(near) = Near::find(endpoint, place, indices) {
+            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to those); the rest is the caller's promise.
+            return unsafe { near.change::<_, K>(before, values, expected) };
+        }
+        let width = Width::of::<Value<P>>();
+        let change = Change { op: K::OP, width, operand: values.operand(), expected: expected.operand() };
+        let deed = Deed::Change(change, before.map(<*mut _>::cast));
+        let call =
+            Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
+        self.told(call, || {
+            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to those); the rest is the caller's promise.
+            unsafe { carry_out(endpoint, place, indices, deed, until) }
+        })
+    }
+
+    /// Combines the updates of each word in private memory, and then changes each word once.
+    #[inline(never)]
+    fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
+        let Self { endpoint, place, indices, location } = self;
+        let call = Call::new(K::FAMILY, location).word(Width::of::<Value<P>>(), K::OP.with(0, 0));
+        self.told(call, || {
+            with_kept(&COPIES, |copies| {
+                let (indices, values) =
+                    combined_updates::combine::<_, K>(copies, indices, place.span().len, values)?;
+                let once = Elements { endpoint, place, indices, location };
+                // SAFETY: no `before`.
+                unsafe { once.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
+            })
+        })
+    }
+}
+
+/// # Panics
+///
+/// If `index` is beyond the end of the object of `len` elements at `offset`.
+#[inline(always)]
+#[track_caller]
+pub(super) fn check_index(index: usize, len: usize, offset: usize) {
+    if index >= len {
+        beyond(index, len, offset);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn beyond(index: usize, len: usize, offset: usize) -> ! {
+    panic!(
+        "index {index} is beyond the end: {} has {} (0..{len})",
+        object_at(offset),
+        counted(len, "element")
+    )
+}
+
+#[inline(always)]
+#[track_caller]
+fn check_values<V: AmoValue>(indices: usize, values: impl OneOrEach<V>) {
+    if let Some(values) = values.count() {
+        check_len(indices, values, "values");
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+fn check_len(indices: usize, others: usize, what: &str) {
+    if indices != others {
+        differ(indices, others, what);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn differ(indices: usize, others: usize, what: &str) -> ! {
+    panic!("the list has {indices} indices, and there are {others} {what}: there is one for each index")
+}

@@ -1,0 +1,193 @@
+//! Lists whose elements are all on this node. They are accessed in the arena, in the order of the list.
+
+use super::listed::ListIndex;
+use super::listed::Wrong;
+use super::listed::sealed::{Span, Spread};
+use super::operation::{OneOrEach, Verb};
+use crate::endpoint::Endpoint;
+use crate::object::AmoValue;
+use crate::pe::Pe;
+use crate::planted_fault::mutant;
+use crate::symmetric_data::PlainData;
+use crate::transport::atomic_op::apply;
+use crate::transport::indexed::kernel::{NEAR, RING, led};
+use crate::transport::{EachOp, Width, shm};
+
+/// Upper limit on the PEs of a list that are checked one by one, if some PEs of the job are on other nodes.
+const FEW: usize = 64;
+
+/// A list whose elements are all on this node.
+pub(super) struct Near<'e, 'i, P, X> {
+    endpoint: &'e Endpoint,
+    place: P,
+    indices: &'i [X],
+}
+
+impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
+    /// The list, or `None` if a PE may be on another node, or there is an observer.
+    #[inline(always)]
+    pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
+        let pes = place.pes();
+        let is_here = |pe: &Pe| endpoint.slot_of(*pe).is_some();
+        let is_near = (endpoint.is_plain() || pes.len() <= FEW) && pes.iter().all(is_here);
+        is_near.then_some(Self { endpoint, place, indices })
+    }
+
+    /// A function from a position in the list to the address of the element, in the arena.
+    #[inline(always)]
+    fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, Wrong> + Copy {
+        let Self { endpoint, place, indices } = self;
+        let Span { len, offset, .. } = place.span();
+        let (locate, pes) = (place.locator(), place.pes());
+        let (indices, start_of) = (*indices, endpoint.starts());
+        let start = move |pe: &Pe| {
+            let slot = pe.slot().unwrap_or_else(|| unreachable!("all were looked at"));
+            start_of(slot).wrapping_add(offset)
+        };
+        let first = pes.first().map(start);
+        move |k| {
+            let index = indices[k].index();
+            if index >= len {
+                return Err(Wrong { position: k, index });
+            }
+            let (rank, element) = locate(index);
+            let start = match first {
+                Some(first) if P::IS_ONE => first,
+                _ => start(&pes[rank]),
+            };
+            Ok(start.wrapping_add(element * size_of::<P::Item>()))
+        }
+    }
+
+    /// Calls `work` for all elements. `expect` prefetches the cache lines of a large object; a small object needs no prefetch.
+    #[inline(always)]
+    fn each(&self, expect: impl Fn(*mut u8), mut work: impl FnMut(usize, *mut u8)) -> Result<(), Wrong> {
+        let (count, address) = (self.indices.len(), self.addresses());
+        if self.place.span().len.saturating_mul(size_of::<P::Item>()) <= NEAR {
+            for k in 0..count {
+                work(k, address(k)?);
+            }
+            return Ok(());
+        }
+        led(!P::IS_ONE, count, address, expect, work)
+    }
+
+    /// Reads all elements.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for an element per index, and nobody else's.
+    #[inline(always)]
+    pub(super) unsafe fn gather(&self, into: *mut P::Item) -> Result<(), Wrong>
+    where
+        P::Item: PlainData,
+    {
+        let is_named = self.place.span().is_named;
+        self.each(
+            |place| shm::expect_read(place),
+            move |k, from| {
+                let to = into.wrapping_add(k);
+                if size_of::<P::Item>() <= 16 {
+                    // SAFETY: an element of the object (`addresses`), aligned.
+                    let value = unsafe { shm::load(from.cast::<P::Item>(), is_named) };
+                    // SAFETY: `k` is below the length of the list (caller).
+                    unsafe { to.write(value) };
+                } else {
+                    // SAFETY: `from` is an element of the object (`addresses`), and `to` is writable (caller).
+                    unsafe { shm::get(to.cast(), from, size_of::<P::Item>()) };
+                }
+            },
+        )
+    }
+
+    /// Writes all elements.
+    ///
+    /// # Safety
+    ///
+    /// `values` must be readable for an element per index.
+    #[inline(always)]
+    pub(super) unsafe fn scatter(&self, values: *const P::Item) -> Result<(), Wrong>
+    where
+        P::Item: PlainData,
+    {
+        let is_named = self.place.span().is_named;
+        self.each(shm::expect_write, move |k, to| {
+            let from = values.wrapping_add(k);
+            if size_of::<P::Item>() <= 16 {
+                // SAFETY: `k` is below the length of the list (caller).
+                let value = unsafe { from.read() };
+                // SAFETY: an element of the object (`addresses`), aligned.
+                unsafe { shm::store(to.cast::<P::Item>(), value, is_named) };
+            } else {
+                // SAFETY: `to` is an element of the object (`addresses`), and `from` is readable (caller).
+                unsafe { shm::put(to, from.cast(), size_of::<P::Item>()) };
+            }
+        })
+    }
+
+    /// Changes all words.
+    ///
+    /// # Safety
+    ///
+    /// Elements must be words of `V`. `before`, if given, must be writable for a value per index, and nobody else's.
+    #[inline(always)]
+    pub(super) unsafe fn change<V: AmoValue, K: Verb<V>>(
+        &self,
+        before: Option<*mut V>,
+        values: impl OneOrEach<V>,
+        expected: impl OneOrEach<V>,
+    ) -> Result<(), Wrong> {
+        let (count, is_silent) = (self.indices.len(), K::OP == EachOp::Fetch);
+        let ring = |k: usize| {
+            if k % RING == RING - 1 && !is_silent {
+                self.ring();
+            }
+        };
+        let changed = |k: usize, word: *mut u8| {
+            let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
+            // SAFETY: an element of the object (`address`), which is an aligned word of `V` (caller).
+            unsafe { apply(word, Width::of::<V>(), op) }
+        };
+        let address = self.addresses();
+        let expect = |word: *mut u8| match K::OP {
+            EachOp::Fetch => shm::expect_read(word),
+            _ => shm::expect_write(word),
+        };
+        let done = match before {
+            None => led(!P::IS_ONE, count, address, expect, |k, word| {
+                _ = changed(k, word);
+                ring(k);
+            }),
+            Some(before) => led(!P::IS_ONE, count, address, expect, |k, word| {
+                let found = V::from_bits64(changed(k, word));
+                // SAFETY: `k` is below the length of the list (caller).
+                unsafe { before.wrapping_add(k).write(found) };
+                ring(k);
+            }),
+        };
+        // After a wrong index, too, because earlier words were changed.
+        if !is_silent && !mutant("list-without-bell") {
+            self.ring();
+        }
+        done
+    }
+
+    /// Rings the bells of all PEs whose words the list changes.
+    #[inline(never)]
+    fn ring(&self) {
+        let Self { endpoint, place, indices } = self;
+        let ring = |slot: Option<usize>| {
+            let Some(slot) = slot else { return };
+            // SAFETY: the start of the slot of a PE on this node.
+            unsafe { Endpoint::bell_at(endpoint.start_of(slot)) }.ring_watchers();
+        };
+        let pes = place.pes();
+        if indices.len() < pes.len() {
+            let (valid, locate) = (indices.iter().map(|index| index.index()), place.locator());
+            return valid
+                .filter(|index| *index < place.span().len)
+                .for_each(|index| ring(pes[locate(index).0].slot()));
+        }
+        pes.iter().for_each(|pe| ring(pe.slot()));
+    }
+}

@@ -1,0 +1,73 @@
+//! Files of `proc` and `sys`, of this or a simulated machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::range_list;
+
+/// A directory with `proc` and `sys`: `/`, or a test's simulated machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root(PathBuf);
+
+impl Default for Root {
+    fn default() -> Self {
+        Self::at(Path::new("/"))
+    }
+}
+
+impl Root {
+    /// The machine in `directory`.
+    pub fn at(directory: &Path) -> Self {
+        Self(directory.to_owned())
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The text of a file, without blanks around it; `None` if unreadable: kernels and
+    /// containers leave out files.
+    pub fn text(&self, path: &str) -> Option<String> {
+        Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
+    }
+
+    /// The number in a file of one number.
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// The numbers in a file of ranges, `0-3,8`.
+    pub fn list(&self, path: &str) -> Option<Vec<usize>> {
+        range_list::parse(&self.text(path)?)
+    }
+
+    /// The number after `word` in a file of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.
+    pub fn field(&self, path: &str, word: &str) -> Option<u64> {
+        field(&self.text(path)?, word)
+    }
+
+    /// Names with `prefix` in a directory, sorted, without the prefix.
+    pub fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
+        let name = |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix(prefix)?.to_owned());
+        let mut names: Vec<String> = entries.filter_map(name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The numbers `n` of names `<prefix>n<suffix>` in the directory, in ascending order.
+    pub fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
+        let names = self.names(directory, prefix);
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| name.strip_suffix(suffix)?.parse().ok()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+/// As [`Root::field`], in the text of a file.
+pub(crate) fn field(text: &str, word: &str) -> Option<u64> {
+    let behind = |line: &str| line.split_whitespace().skip_while(|w| *w != word).nth(1)?.parse().ok();
+    text.lines().find_map(behind)
+}

@@ -1,0 +1,157 @@
+//! The interface of the C library (`shmem-c`), whose caller keeps the rules that types keep for a program in Rust.
+
+pub mod collective {
+    //! Collectives of bytes, on teams.
+
+    pub use crate::caller::{Place, find_callers_by};
+    pub use crate::collective::untyped::{
+        Combined, Fold, Places, alltoall, alltoalls, broadcast, collect, fcollect, fold_ranks, reduce,
+    };
+}
+
+pub mod context {
+    //! Contexts whose level is a value.
+
+    use shmem_core::context::Endpoint;
+    use shmem_core::context::mapping::Level;
+
+    use crate::context::Context;
+    use crate::error::Result;
+    use crate::group::Team;
+    use crate::thread::{Allows, Multiple, ThreadLevel};
+    use crate::world::World;
+
+    /// As [`World::create_ctx`] and [`Team::create_ctx`].
+    ///
+    /// # Errors
+    ///
+    /// As these.
+    ///
+    /// # Safety
+    ///
+    /// The context is used as `level` says: by one thread, by one at a time, or by any.
+    #[track_caller]
+    pub unsafe fn create<L: ThreadLevel + Allows<Multiple>>(
+        world: &World<L>,
+        team: Option<&Team>,
+        level: Level,
+    ) -> Result<Context<Multiple>> {
+        Context::at_level(world, team, level)
+    }
+
+    /// The stream of operations of a context.
+    ///
+    /// # Safety
+    ///
+    /// The endpoint's use keeps to the level of the context, and no exclusive phase is open.
+    pub unsafe fn endpoint(context: &Context<Multiple>) -> &Endpoint {
+        context.stream()
+    }
+}
+
+pub mod globals {
+    //! The globals of a program as a symmetric segment.
+    //!
+    //! The C library moves the pages of `.data` and `.bss` into a memfd before `main`, at their own addresses. The segment is that
+    //! memfd, mapped a second time in the PE's slot. At the start all PEs compare that they run one program ([`describe_program`]).
+
+    use std::os::fd::OwnedFd;
+
+    use shmem_core::context::Initiator as _;
+    use shmem_core::fixed_text::Text;
+    use shmem_core::memory::Request;
+
+    use crate::dynamic_segments::{self, Wanted};
+    use crate::error::Result;
+    use crate::group::Purpose;
+    use crate::setup::PROGRAM;
+    use crate::state::object_names::{VARIABLES, Variable};
+    use crate::thread::ThreadLevel;
+    use crate::world::World;
+
+    pub use crate::setup::Program;
+
+    const NAME: &str = "globals of the program";
+
+    /// Describes the program to the start, before the process joins its job. The first call counts.
+    pub fn describe_program(program: Program) {
+        _ = PROGRAM.set(program);
+    }
+
+    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot, and returns its offset. Both are the same on
+    /// all PEs. Collective. `names` finds the variable at an offset.
+    ///
+    /// # Errors
+    ///
+    /// If `bytes` are more than [`globals`](Program::globals), or the memfd cannot be mapped or registered with the network: the
+    /// same error on every PE.
+    ///
+    /// # Safety
+    ///
+    /// From now on operations on raw addresses read and write this memory. A caller of such an operation must ensure that no
+    /// reference to the memory exists meanwhile, except to atomics.
+    pub unsafe fn adopt_globals<L: ThreadLevel>(
+        world: &World<L>,
+        memfd: OwnedFd,
+        bytes: usize,
+        names: fn(usize) -> Option<Variable>,
+    ) -> Result<usize> {
+        _ = VARIABLES.set(names);
+        let (arguments, subject) = ([bytes as u64], || NAME.to_owned());
+        let purpose = Purpose { location: None, ..Purpose::of_memory(NAME, &arguments, &subject) };
+        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let wanted = Wanted::new(Request::plain(NAME, bytes), 0, Text::head(NAME));
+        let wanted = Wanted { hidden: false, given: Some(memfd), ..wanted };
+        let made = dynamic_segments::make(world.job(), &agreed, Ok(wanted), |_, _| Ok(Vec::new()))?;
+        Ok(made.offset)
+    }
+}
+
+pub mod job {
+    //! A PE's job: settings, completion, the end.
+
+    use shmem_core::heap::Owner;
+    use shmem_launch::env::Settings;
+
+    use crate::thread::ThreadLevel;
+    use crate::world::World;
+
+    /// Ends the job on all PEs, with a message of this PE. An empty message with code 0 is not printed.
+    pub fn abort<L: ThreadLevel>(world: &World<L>, code: i32, message: &str) -> ! {
+        world.job().abort(code, message)
+    }
+
+    /// The settings that the environment gives.
+    pub fn settings<L: ThreadLevel>(world: &World<L>) -> &Settings {
+        &world.job().settings
+    }
+
+    /// Frees, on all heaps, all blocks allocated as raw addresses.
+    ///
+    /// # Safety
+    ///
+    /// Every PE calls this between the same two collectives, and no PE uses such memory any more.
+    pub unsafe fn free_all<L: ThreadLevel>(world: &World<L>) {
+        let mut ledger = world.job().memory.ledger.lock();
+        let owned = ledger.allocations().filter(|one| one.owner == Owner::Address);
+        let ids: Vec<u64> = owned.map(|one| one.id).collect();
+        for id in ids {
+            ledger.free(id).unwrap_or_else(|error| unreachable!("it is allocated: {error}"));
+        }
+    }
+
+    /// Leaves the job together with all PEs, before the world is dropped.
+    ///
+    /// # Safety
+    ///
+    /// No operation of this process is in progress, and none begins afterwards.
+    pub unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
+        // SAFETY: the caller's promise.
+        unsafe { crate::start::leave(world) };
+    }
+
+    /// Completes the operations of all contexts of this PE.
+    pub fn quiet_all<L: ThreadLevel>(world: &World<L>) {
+        world.job().quiet_all();
+    }
+}

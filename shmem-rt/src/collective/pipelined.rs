@@ -1,0 +1,352 @@
+//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule.
+//! A chunk goes to a slot of the receiver's window, from which the receiver copies it to its result. Where the result is a symmetric
+//! object, a chunk that is not combined goes straight to its place there.
+//!
+//! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins,
+//! nothing is under way to a window, because every member has waited for all chunks and credits of the collective before. Counters are
+//! cleared before the barrier. A chunk is one put with a signal that adds to the slot's counter; on one node, a copy and an addition.
+//!
+//! # Soundness
+//!
+//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives a place inside the slots, which are at
+//!   the same offset on every member. The receiver's own schedule bounds its copies. All accesses are of [`shared`], which cannot
+//!   race. So a PE in another operation causes a wrong result or a wait, nothing worse. The opening barrier finds the mismatch.
+//! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
+//! * **Sources** are read by transfers that go on. Whoever makes a [`Carrier`] keeps the source until the transfers are
+//!   complete: neither the call nor the process ends before that ([`under_way`]).
+//! * **No transfer's source is written meanwhile** by a collective. A result is sent on after it has arrived. A reduction overwrites data
+//!   that it has sent only by a value that was made of these data (`schedule/halving_doubling.rs`).
+
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use shmem_core::context::Far;
+use shmem_core::object::Extent;
+use shmem_core::planted_fault::mutant;
+use shmem_core::segment_table::SYSTEM;
+use shmem_core::shared;
+use shmem_core::sync::Doorbell;
+use shmem_core::system_area::{
+    MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea, WINDOW_BYTES,
+    WORLD_REQUEST_BYTES, Window,
+};
+use shmem_core::transport::{Remote, SignalOp, Until, under_way};
+
+use super::choose::Pattern;
+use super::engine::{Progress, Transfers};
+use super::reduce_op::ReduceOp;
+use super::reduction_order::{Operands, PARTIALS, fold};
+use super::schedule::{Cut, Memory, Place, Radices, SendStep};
+use super::user_buffer::{RecvBuf, SendBuf};
+use crate::group::{Collective, Purpose, Team};
+use crate::job::Job;
+use crate::members::Members;
+use crate::state::team_indexes::WORLD;
+
+/// Upper limit on the bytes of an item that is combined in slots: the stack has room for the partial results of a group.
+const LARGEST: usize = 1 << 10;
+
+const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
+
+/// Whether items of `size` bytes can be combined in slots.
+pub(super) const fn fits_a_tile(size: usize) -> bool {
+    size <= LARGEST
+}
+
+impl Collective<'_> {
+    /// Opens the windows, and moves data of a pattern through them, or directly into objects. `source` is empty if `result` is sent.
+    pub(super) fn pipelined(
+        &self,
+        purpose: &Purpose<'_>,
+        (pattern, root): (Pattern, usize),
+        source: SendBuf<'_>,
+        result: RecvBuf<'_>,
+        op: Option<&dyn ReduceOp>,
+    ) {
+        let Self { team, endpoint, .. } = *self;
+        let (ranks, rank, item) = (team.size(), team.rank(), op.map_or(1, ReduceOp::size));
+        let cut = pattern.cut(ranks, result.object().is_some());
+        // The own part, which is copied: (range in the source, offset in the result).
+        let own = match pattern {
+            Pattern::Fcollect(bytes) => Some((0..bytes, rank * bytes)),
+            Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),
+            _ => None,
+        };
+        let mut progress = Progress::of(pattern, (ranks, rank, root), cut, item);
+        // The runtime's own channel: operations of the program are not waited for here.
+        let far = team.job.network.own.as_ref();
+        let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
+        // SAFETY: the world's window is a part of the system area. For another team all members have taken a window's bytes there,
+        // aligned, for nothing else, as long as the team has a handle; they agreed on that word for word (`take_windows`). A window
+        // is atomics.
+        let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
+        window.clear(progress.credits);
+        let count = self.next_meeting();
+        if !mutant("stream-unopened") {
+            self.meet(purpose);
+        }
+        let object = result.object().map(|place| {
+            let segment = endpoint.segments().holding(place.offset, place.bytes);
+            (segment.unwrap_or_else(|| unreachable!("an object lies in a segment")), place)
+        });
+        let quiet = || {
+            if !mutant("stream-without-quiet") {
+                far.transport.quiet(far.channel);
+            }
+        };
+        under_way(quiet, || {
+            let mut carrier = Carrier {
+                reach: Reach { job: &team.job, members: &team.members, rank },
+                slots: Slots::of_window(team, cut),
+                source,
+                result,
+                object,
+                op,
+            };
+            let mut is_over = progress.poll(&mut carrier);
+            if let Some((from, into)) = own {
+                carrier.result.copy_from(into, source.part(from));
+            }
+            let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
+            while !is_over {
+                // Each chunk is a new wait: a member that has just made progress will soon make more.
+                let moved = progress.moved();
+                let got_on = || {
+                    is_over = progress.poll(&mut carrier);
+                    is_over || progress.moved() != moved
+                };
+                endpoint.waiting().until(
+                    cut.most,
+                    endpoint,
+                    got_on,
+                    |timeout, done| bell.sleep(timeout, done),
+                    || purpose.activity(team.index, count),
+                );
+            }
+        });
+    }
+}
+
+/// The slots and credit counters of a collective, at the same offsets from the start of every member's slot of the arena.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
+    arrived: usize,
+    credits: usize,
+    room: usize,
+    /// Bytes of a slot.
+    pub(super) bytes: usize,
+    pub(super) count: usize,
+}
+
+impl Slots {
+    /// Returns the slots of a team's window.
+    pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
+        assert!(slots <= MOST_SLOTS, "{slots} slots");
+        let window = team.window();
+        let [arrived, credits] = [offset_of!(Window, arrived), offset_of!(Window, credits)];
+        // Slots without room have counters alone.
+        let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
+        Self {
+            arrived: window + arrived,
+            credits: window + credits,
+            room: window + size_of::<Window>(),
+            bytes,
+            count: slots,
+        }
+    }
+
+    /// Returns the slots of a started collective, by its place among the team's requests.
+    pub(super) fn of_request(team: usize, place: usize) -> Self {
+        let area = request_area(team, place);
+        let (room, bytes) = match team {
+            WORLD => {
+                (offset_of!(SystemArea, world_requests) + place * WORLD_REQUEST_BYTES, WORLD_REQUEST_BYTES)
+            }
+            _ => (area + offset_of!(RequestArea, room), REQUEST_BYTES),
+        };
+        let [arrived, credits] = [offset_of!(RequestArea, arrived), offset_of!(RequestArea, credits)];
+        let (bytes, count) = (bytes / MOST_SLOTS, MOST_SLOTS);
+        Self { arrived: area + arrived, credits: area + credits, room, bytes, count }
+    }
+
+    /// Returns the offset of a slot, for a chunk of `bytes` bytes.
+    fn slot(&self, slot: usize, bytes: usize) -> usize {
+        assert!(slot < self.count && bytes <= self.bytes, "{bytes} bytes in slot {slot} of {}", self.bytes);
+        self.room + slot * self.bytes
+    }
+}
+
+pub(super) fn request_area(team: usize, place: usize) -> usize {
+    offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
+}
+
+/// Access of one member to the other members' memory of the runtime, by rank.
+#[derive(Clone, Copy)]
+pub(super) struct Reach<'c> {
+    pub(super) job: &'c Job,
+    pub(super) members: &'c Members,
+    pub(super) rank: usize,
+}
+
+impl<'c> Reach<'c> {
+    /// Returns the start of a member's slot in the arena; None for a member on another node.
+    fn near(&self, rank: usize) -> Option<*mut u8> {
+        Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
+    }
+
+    fn mine(&self) -> *mut u8 {
+        self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"))
+    }
+
+    fn counter(&self, start: *mut u8, offset: usize) -> &'c AtomicU64 {
+        // SAFETY: counters are `AtomicU64`s of the system area, or of a window that all members have taken, word for word
+        // (`take_windows`), at the offsets of `Slots` and `request_area`. The slots of this node are mapped for as long as the job, which
+        // is borrowed.
+        unsafe { &*start.wrapping_add(offset).cast() }
+    }
+
+    /// Returns the value of the calling PE's word at an offset.
+    pub(super) fn own(&self, offset: usize) -> u64 {
+        self.counter(self.mine(), offset).load(Ordering::Acquire)
+    }
+
+    fn ring(&self, start: *mut u8) {
+        // SAFETY: every slot begins with a system area, which all zeroes initialise and which is shared by atomics; it is mapped for as
+        // long as the job, which is borrowed.
+        let bell: &Doorbell = unsafe { &(*start.cast::<SystemArea>()).doorbell };
+        bell.ring();
+    }
+
+    fn far(&self) -> &'c Far {
+        let far = self.job.network.own.as_ref();
+        far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"))
+    }
+
+    fn at(&self, rank: usize, segment: u32, offset: usize) -> Remote {
+        Remote { pe: self.members.member(rank), segment, offset }
+    }
+
+    /// Changes a word of a member, at an offset of `Slots` or `request_area`.
+    pub(super) fn signal(&self, rank: usize, offset: usize, op: SignalOp) {
+        if let Some(start) = self.near(rank) {
+            let word = self.counter(start, offset);
+            match op {
+                SignalOp::Add(more) => word.fetch_add(more, Ordering::AcqRel),
+                SignalOp::Set(value) => word.swap(value, Ordering::AcqRel),
+            };
+            return self.ring(start);
+        }
+        let (word, nothing, Far { transport, channel }) =
+            (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
+        // SAFETY: with 0 bytes only the signal changes, an aligned `AtomicU64` on every PE.
+        unsafe { transport.put_signal(*channel, word, nothing, 0, word, op, Until::Return) };
+    }
+}
+
+/// Transfers of one member, in memory and by the transport.
+pub(super) struct Carrier<'c> {
+    pub(super) reach: Reach<'c>,
+    pub(super) slots: Slots,
+    pub(super) source: SendBuf<'c>,
+    pub(super) result: RecvBuf<'c>,
+    /// The result with its segment, if it is a symmetric object.
+    pub(super) object: Option<(u32, Extent)>,
+    pub(super) op: Option<&'c dyn ReduceOp>,
+}
+
+impl Carrier<'_> {
+    fn place(&self, Place { memory, at, bytes }: Place) -> *mut u8 {
+        assert!(memory == Memory::Result, "{bytes} bytes at {at} of the source");
+        self.result.at(at, bytes)
+    }
+}
+
+impl Transfers for Carrier<'_> {
+    fn arrived(&self, slot: usize) -> u64 {
+        self.reach.own(self.slots.arrived + slot * size_of::<u64>())
+    }
+
+    fn credits(&self, counter: usize) -> u64 {
+        self.reach.own(self.slots.credits + counter * size_of::<u64>())
+    }
+
+    fn send(&mut self, step: &SendStep, slot: usize) {
+        let (SendStep { to, from, lands, .. }, bytes) = (*step, step.from.bytes);
+        let source = match from.memory {
+            Memory::Source => self.source.at(from.at, bytes),
+            Memory::Result => self.place(from).cast_const(),
+        };
+        let (segment, into) = match (self.object, lands) {
+            (Some((segment, place)), Some(at)) => {
+                assert!(
+                    at <= place.bytes && bytes <= place.bytes - at,
+                    "{bytes} bytes at {at} of {}",
+                    place.bytes
+                );
+                (segment, place.offset + at)
+            }
+            _ => (SYSTEM, self.slots.slot(slot, bytes)),
+        };
+        let (reach, counter) = (self.reach, self.slots.arrived + slot * size_of::<u64>());
+        if let Some(start) = reach.near(to) {
+            // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on
+            // every PE, as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has,
+            // and is empty: its owner gave a credit, or nobody wrote it since the collective began. Nobody else writes there
+            // (schedule).
+            unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
+            reach.counter(start, counter).fetch_add(1, Ordering::AcqRel);
+            return reach.ring(start);
+        }
+        let (into, word) = (reach.at(to, segment, into), reach.at(to, SYSTEM, counter));
+        let Far { transport, channel } = reach.far();
+        // SAFETY: the source was just found, and is kept and not written until the channel is quiet (head of the module). It goes to a
+        // part of an object that is reserved on every PE, or of a slot; the counter is an aligned `AtomicU64` of every PE.
+        unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };
+    }
+
+    fn give(&mut self, rank: usize, counter: usize, chunks: u64) {
+        assert!(counter < MOST_CREDITS, "counter {counter}");
+        self.reach.signal(rank, self.slots.credits + counter * size_of::<u64>(), SignalOp::Add(chunks));
+    }
+
+    fn copy(&mut self, slot: usize, into: Place) {
+        if self.object.is_some() {
+            // The sender wrote the data in place.
+            return;
+        }
+        let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
+        let to = self.place(into);
+        // SAFETY: the slot has that many bytes. Nobody writes there between the count of the chunk, which was read, and the credit
+        // for the next one. The result has as many bytes, elsewhere.
+        unsafe { shared::copy(to, from, into.bytes) };
+    }
+
+    fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place) {
+        let op = self.op.unwrap_or_else(|| unreachable!("only reductions reduce"));
+        let (start, result) = (self.reach.mine(), self.place(into));
+        let operand = |member: usize| match (mine + members - member) % members {
+            0 => result.cast_const(),
+            before => {
+                let slot = self.slots.slot((first + before - 1) % self.slots.count, into.bytes);
+                start.wrapping_add(slot).cast_const()
+            }
+        };
+        let mut tile = [0; PARTIALS];
+        let most = PARTIALS / op.size() * op.size();
+        for at in (0..into.bytes).step_by(most) {
+            let tile = &mut tile[..most.min(into.bytes - at)];
+            let read = |member: usize, from: usize, room: &mut [u8]| {
+                // SAFETY: an operand has as many bytes as the place. Nobody writes there now: a chunk stays in its slot until it is
+                // reduced, and the result's place is the engine's own.
+                unsafe {
+                    shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len())
+                };
+            };
+            fold(members, Operands::Read(&read), tile, op);
+            // Settling a partial result loses nothing: a NaN stays a NaN.
+            op.settle(tile);
+            // SAFETY: the result's place has that many bytes, borrowed or of this PE's object.
+            unsafe { shared::copy(result.wrapping_add(at), tile.as_ptr(), tile.len()) };
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The purpose of a collective: its operation and arguments, which members compare.
+
+use std::cell::Cell;
+use std::panic::Location;
+
+use shmem_core::fixed_text::Text;
+use shmem_core::hash::fingerprint_of_words;
+use shmem_core::observe::Family;
+use shmem_core::sync::STATEMENT_WORDS;
+use shmem_core::system_area::Activity;
+
+use crate::caller::finds;
+
+/// Bytes of the longest name.
+const NAME: usize = 24;
+
+/// Number of words before the arguments of a statement: number of the barrier, number of the collective's first barrier, number of
+/// arguments, and name.
+const HEAD: usize = 3 + NAME / 8;
+
+/// Arguments per statement.
+const STATED: usize = STATEMENT_WORDS - HEAD;
+
+/// The operation of a PE whose program has returned.
+pub(crate) const END: &str = "the end of the program";
+
+#[derive(Clone, Copy)]
+pub(crate) struct Operation {
+    pub(crate) name: &'static str,
+    /// The row of the table of operations.
+    pub(crate) family: Family,
+}
+
+impl Operation {
+    /// Returns the only operation of a row of the operation table, named as the row.
+    pub(crate) const fn of(family: Family) -> Self {
+        Self::named(family, family.name())
+    }
+
+    /// Returns one of several operations of a row.
+    pub(crate) const fn named(family: Family, name: &'static str) -> Self {
+        assert!(name.len() <= NAME, "a name is stated as a whole");
+        Self { name, family }
+    }
+}
+
+impl From<Family> for Operation {
+    fn from(family: Family) -> Self {
+        Self::of(family)
+    }
+}
+
+/// What a PE enters a collective for: equal on all members, or the job ends.
+pub(crate) struct Purpose<'a> {
+    pub operation: Operation,
+    /// Whether the collective opens a phase. Phases lend references, so no other purpose may look equal.
+    pub opens: bool,
+    /// Arguments that must agree: sizes, offsets, ranks, [texts](words_of).
+    pub arguments: &'a [u64],
+    /// The arguments as text, for messages.
+    pub subject: &'a dyn Fn() -> String,
+    /// Source location; None in the runtime.
+    pub location: Option<&'static Location<'static>>,
+}
+
+impl<'a> Purpose<'a> {
+    /// Returns the purpose of a call of the program that makes, frees or keeps symmetric memory.
+    #[track_caller]
+    pub(crate) fn of_memory(
+        name: &'static str,
+        arguments: &'a [u64],
+        subject: &'a dyn Fn() -> String,
+    ) -> Self {
+        Self::of_call(Family::Memory, name, arguments, subject)
+    }
+
+    /// Returns the purpose of a call of the program, one of several operations of a row.
+    #[track_caller]
+    pub(crate) fn of_call(
+        family: Family,
+        name: &'static str,
+        arguments: &'a [u64],
+        subject: &'a dyn Fn() -> String,
+    ) -> Self {
+        let (operation, location) = (Operation::named(family, name), Some(Location::caller()));
+        Self { operation, opens: false, arguments, subject, location }
+    }
+}
+
+impl Purpose<'_> {
+    /// Returns a hash of 32 bits above 16 bits for `opens`, for [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    #[inline]
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let name = self.operation.name.as_bytes().chunks(8).map(word_of);
+        let hash = fingerprint_of_words(name.chain(self.arguments.iter().copied()));
+        (hash >> 32) << 16 | u64::from(self.opens)
+    }
+
+    pub(crate) fn statements(&self) -> usize {
+        self.arguments.len().div_ceil(STATED).max(1)
+    }
+
+    /// Returns the words of statement `part`, at barrier `meeting` of a collective whose first barrier was `began`. No word is a hash, so
+    /// statements are equal if and only if purpose, part and both barriers are.
+    pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
+        let mut words = [0; STATEMENT_WORDS];
+        (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
+        let name = self.operation.name.as_bytes().chunks(8).map(word_of);
+        words[3..HEAD].iter_mut().zip(name).for_each(|(into, word)| *into = word);
+        let arguments = self.arguments.iter().skip(part * STATED);
+        words[HEAD..].iter_mut().zip(arguments).for_each(|(into, word)| *into = *word);
+        words
+    }
+
+    /// Returns the activity of a member at a barrier, for messages.
+    pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
+        let (file, line) = match (self.location, place(team, count)) {
+            (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
+            (Some(location), None) => (Text::tail(location.file()), location.line()),
+            (Some(_), Some(Some((file, line)))) => (Text::tail(file), line),
+        };
+        Activity {
+            operation: Text::head(self.operation.name),
+            subject: Text::head(&(self.subject)()),
+            file,
+            line,
+            fingerprint: self.fingerprint(),
+            team: team as u32,
+            count,
+        }
+    }
+}
+
+thread_local! {
+    /// (team index, barrier number) of the last lookup.
+    static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// Returns the source line of a call that is not in Rust; `None` if calls are in Rust. Searching debug information is slow, so only the
+/// second lookup for the same barrier searches.
+fn place(team: usize, count: u64) -> Option<Option<(&'static str, u32)>> {
+    let finds = finds()?;
+    let is_known = ASKED.replace((team, count)) == (team, count);
+    Some(is_known.then(finds).flatten())
+}
+
+/// Returns a text as arguments: its length, then its bytes.
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = u64> + '_ {
+    core::iter::once(text.len() as u64).chain(text.as_bytes().chunks(8).map(word_of))
+}
+
+#[inline]
+fn word_of(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn statements_are_equal_where_purposes_are(
+            a in proptest::collection::vec(0_u64..3, 0..25), b in proptest::collection::vec(0_u64..3, 0..25),
+            names in 0_usize..4, began in (5_u64..7, 5_u64..7), text in (".{0,40}", ".{0,40}"),
+        ) {
+            const NAMES: [&str; 2] = ["alloc", "allo"];
+            let states = |name: usize, arguments: &[u64], began: u64| {
+                let operation = Operation::named(Family::Memory, NAMES[name]);
+                let purpose =
+                    Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
+                // The first difference ends the job, so later statements are compared where there are any.
+                (0..purpose.statements()).map(|part| purpose.statement(part, 7, began)).collect::<Vec<_>>()
+            };
+            let (one, other) = (states(names & 1, &a, began.0), states(names >> 1, &b, began.1));
+            let alike = names & 1 == names >> 1 && a == b && began.0 == began.1;
+            prop_assert_eq!(one.iter().zip(&other).all(|(a, b)| a == b), alike);
+            let words = |text| words_of(text).collect::<Vec<_>>();
+            prop_assert_eq!(words(&text.0) == words(&text.1), text.0 == text.1);
+        }
+    }
+
+    #[test]
+    fn no_argument_makes_a_collective_look_like_the_opening_of_a_phase() {
+        const LOCAL: Operation = Operation::of(Family::Local);
+        const MALLOC: Operation = Operation::named(Family::Memory, "malloc");
+        let location = None;
+        let fingerprint = |operation, opens, arguments: &[u64]| {
+            Purpose { operation, opens, arguments, subject: &String::new, location }.fingerprint()
+        };
+        for bytes in 0..10_000 {
+            let (phase, other) =
+                (fingerprint(LOCAL, true, &[0, bytes]), fingerprint(MALLOC, false, &[1, bytes]));
+            assert_eq!((phase & 0xFFFF, other & 0xFFFF), (1, 0));
+            assert!(phase < 1 << 48 && other < 1 << 48, "the barrier's word has room for no more");
+        }
+        // What is not certain is at least likely: hashes of neighbours differ.
+        let hashes: std::collections::HashSet<_> =
+            (0..10_000).map(|bytes| fingerprint(MALLOC, false, &[1, bytes])).collect();
+        assert_eq!(hashes.len(), 10_000);
+    }
+}

@@ -1,0 +1,225 @@
+//! Messages from each PE to each other one, in order.
+//!
+//! For each pair of PEs the receiver has a ring of slots, with a signal beside each slot. A message is a put with signal. The
+//! signal is set to the number of the message, so it announces this message alone. (A counter to which every message adds would not
+//! say which messages have arrived.) Message numbers never repeat, and their lower bits are the slot. Messages that are sent together
+//! take consecutive slots and one put: the signal of the first is the number after the last. The receiver acknowledges several
+//! messages at once, by credits that it adds to a word of the sender.
+
+use std::panic::Location;
+use std::sync::atomic::{Ordering, fence};
+
+use shmem_core::context::{Amo, Initiator, PutSignal, SignalOp, Stores, gt};
+use shmem_core::object::{Here, Signal, SymBox};
+use shmem_core::pe::Pe;
+use shmem_core::symmetric_data::PlainData;
+
+use crate::error::Result;
+use crate::initial_contents::zeroed;
+use crate::termination_detection::Termination;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+pub(crate) struct Rings<T> {
+    pub(crate) me: Pe,
+    pub(crate) pes: Vec<Pe>,
+    /// Slots from one PE to another: a power of two.
+    slots: usize,
+    /// Messages for each credit.
+    step: u64,
+    /// A ring of messages from each PE.
+    items: SymBox<[T]>,
+    /// For each slot, the number after the last message that has arrived.
+    signals: SymBox<[Signal]>,
+    /// For each PE, the number of this PE's messages that it acknowledged.
+    credits: SymBox<[Signal]>,
+    outgoing: Vec<Outgoing>,
+    incoming: Vec<Incoming>,
+    turn: usize,
+    pub(crate) termination: Termination,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Outgoing {
+    sent: u64,
+    freed: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Incoming {
+    taken: u64,
+    /// Messages known to have arrived.
+    arrived: u64,
+    /// Messages taken but not yet acknowledged.
+    kept: u64,
+}
+
+impl<T: PlainData> Rings<T> {
+    /// Allocates rings of `slots` slots of `width` items; a credit stands for `step` messages. For `meets`: [`Termination::new`].
+    #[track_caller]
+    pub(crate) fn new<L: ThreadLevel>(
+        world: &World<L>,
+        (slots, step): (usize, u64),
+        width: usize,
+        meets: bool,
+    ) -> Result<Self> {
+        let pes = world.n_pes();
+        let all = pes.saturating_mul(slots);
+        Ok(Self {
+            me: world.me(),
+            pes: world.pes().iter().collect(),
+            slots,
+            step,
+            items: world.alloc(zeroed(all.saturating_mul(width)))?,
+            signals: world.alloc(zeroed(all))?,
+            credits: world.alloc(zeroed(pes))?,
+            outgoing: vec![Outgoing::default(); pes],
+            incoming: vec![Incoming::default(); pes],
+            turn: 0,
+            termination: Termination::new(world, meets)?,
+        })
+    }
+
+    /// Panics unless this PE made the rings.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn check(&self, token: &(impl Initiator + ?Sized), what: &str) {
+        assert!(self.me == token.endpoint().me(), "this is the {what} of PE {}: make one here", self.me);
+        token.endpoint().require_open(Location::caller());
+    }
+
+    /// Number of unacknowledged messages to a PE. Reads the credits if the known number is above `enough`.
+    #[inline]
+    pub(crate) fn under_way(&mut self, token: &(impl Stores + ?Sized), to: usize, enough: usize) -> usize {
+        let outgoing = &mut self.outgoing[to];
+        if (outgoing.sent - outgoing.freed) as usize > enough {
+            outgoing.freed = token.signal_fetch(self.credits.on(self.me).index(to));
+        }
+        (outgoing.sent - outgoing.freed) as usize
+    }
+
+    #[inline]
+    pub(crate) fn room(&mut self, token: &(impl Stores + ?Sized), to: usize) -> usize {
+        self.slots - self.under_way(token, to, self.slots - 1)
+    }
+
+    #[inline]
+    pub(crate) fn room_in_a_row(&self, to: usize) -> usize {
+        let Outgoing { sent, freed } = self.outgoing[to];
+        (self.slots - (sent - freed) as usize).min(self.slots - self.slot(sent))
+    }
+
+    /// Whether a PE has acknowledged more messages.
+    pub(crate) fn has_credit(&self, token: &(impl Initiator + ?Sized), to: usize) -> bool {
+        self.credits.here(token).index(to).__look() > self.outgoing[to].freed
+    }
+
+    /// (sent, acknowledged, slots) of messages to a PE, for reports.
+    pub(crate) fn sent(&self, to: usize) -> (u64, u64, usize) {
+        let Outgoing { sent, freed } = self.outgoing[to];
+        (sent, freed, self.slots)
+    }
+
+    /// Sends messages of `width` items into [consecutive free slots](Self::room_in_a_row); a single message may be shorter.
+    #[inline]
+    pub(crate) fn put(
+        &mut self,
+        token: &(impl Stores + ?Sized),
+        to: Pe,
+        items: &[T],
+        messages: usize,
+        width: usize,
+    ) {
+        let first = self.me.number() * self.slots + self.slot(self.outgoing[to.number()].sent);
+        let outgoing = &mut self.outgoing[to.number()];
+        let sent = outgoing.sent + messages as u64;
+        let place = self.items.on(to).index(first * width..first * width + items.len());
+        token.put_signal(place, items, self.signals.on(to).index(first), SignalOp::Set(sent));
+        outgoing.sent = sent;
+        self.termination.sent(messages);
+    }
+
+    /// The next PE from which a message has arrived that `fits`.
+    #[inline]
+    pub(crate) fn find(
+        &mut self,
+        token: &(impl Initiator + ?Sized),
+        mut fits: impl FnMut(&Self, usize) -> bool,
+    ) -> Option<usize> {
+        for _ in 0..self.pes.len() {
+            let from = self.turn;
+            let arrived = self.arrived(token, from);
+            if arrived > self.incoming[from].taken {
+                self.incoming[from].arrived = arrived;
+                if fits(self, from) {
+                    return Some(from);
+                }
+            }
+            self.turn = self.behind(from);
+        }
+        None
+    }
+
+    /// Whether a message of a PE has arrived that was not taken.
+    pub(crate) fn has_come(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
+        let Incoming { taken, arrived, .. } = self.incoming[from];
+        arrived > taken || self.signal(token, from).__look() > taken
+    }
+
+    /// The items of this PE's slots, and the slot of the next message of a PE.
+    #[inline]
+    pub(crate) fn next<'a>(
+        &'a self,
+        token: &'a (impl Initiator + ?Sized),
+        from: usize,
+    ) -> (Here<'a, [T]>, usize) {
+        (self.items.here(token), from * self.slots + self.slot(self.incoming[from].taken))
+    }
+
+    /// Marks the next message of a PE as taken: it was copied.
+    #[inline]
+    pub(crate) fn taken(&mut self, token: &(impl Stores + ?Sized), from: usize) {
+        let (step, behind, incoming) = (self.step, self.behind(from), &mut self.incoming[from]);
+        incoming.taken += 1;
+        self.termination.taken();
+        if incoming.taken == incoming.arrived {
+            self.turn = behind;
+        }
+        incoming.kept += 1;
+        if incoming.kept == step {
+            incoming.kept = 0;
+            // Orders the copy of the message before the credit.
+            fence(Ordering::Release);
+            let credit = self.credits.on(self.pes[from]).index(self.me.number());
+            // Not set, because two credits may arrive in any order.
+            token.signal_add(credit, step);
+        }
+    }
+
+    /// The number after the last message of a PE that is known to have arrived.
+    #[inline]
+    fn arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> u64 {
+        let Incoming { taken, arrived, .. } = self.incoming[from];
+        if arrived > taken {
+            return arrived;
+        }
+        // Looks once, and makes progress in the network.
+        let signal = self.signal(token, from);
+        if signal.test(gt(taken)) { signal.__look() } else { taken }
+    }
+
+    #[inline]
+    fn signal<'a>(&'a self, token: &'a (impl Initiator + ?Sized), from: usize) -> Here<'a, Signal> {
+        self.signals.here(token).index(from * self.slots + self.slot(self.incoming[from].taken))
+    }
+
+    #[inline(always)]
+    fn slot(&self, message: u64) -> usize {
+        message as usize & (self.slots - 1)
+    }
+
+    #[inline(always)]
+    fn behind(&self, pe: usize) -> usize {
+        if pe + 1 == self.pes.len() { 0 } else { pe + 1 }
+    }
+}

@@ -1,0 +1,69 @@
+//! Reports of the endpoints that contexts were granted. The mapping of contexts calls an endpoint a unit.
+
+use std::fmt;
+
+use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
+use shmem_core::fixed_text::counted;
+
+/// The unit (endpoint) that a context was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// Number of the unit on this PE.
+    pub unit: u32,
+    /// Whether operations take a lock, where the transport has one; shared memory has none.
+    pub locked: bool,
+    /// Number of other contexts on the unit now.
+    pub shared_with: usize,
+    /// How operations are tracked to completion, if that takes more than a store.
+    pub tracking: Tracking,
+}
+
+impl fmt::Display for Granted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { unit, locked, shared_with, tracking } = self;
+        let company = match shared_with {
+            0 => "alone".to_owned(),
+            others => format!("with {}", counted(*others, "other context")),
+        };
+        let lock = if *locked { "a lock" } else { "no lock" };
+        write!(f, "number {unit} of the endpoints, {company}, {lock}, {}", tracking.name())
+    }
+}
+
+/// The units (endpoints) of a PE, and the contexts that have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resources {
+    /// Number of units of the node, if limited.
+    pub node: Option<usize>,
+    /// Number of units of this PE, if limited.
+    pub limit: Option<usize>,
+    /// Number of units in use.
+    pub used: usize,
+    /// How contexts are mapped.
+    pub mapping: Design,
+    /// Which units are reserved.
+    pub sharing: Sharing,
+    /// The hints in effect.
+    pub hints: Option<Hints>,
+    /// The grants of the world and of each context, in order of creation.
+    pub grants: Vec<Granted>,
+}
+
+impl fmt::Display for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { node, limit, used, mapping, sharing, hints, .. } = self;
+        write!(f, "endpoints: {used} in use of ")?;
+        match (limit, node) {
+            (Some(limit), Some(node)) => write!(f, "{limit} for this PE, {node} for its node")?,
+            _ => write!(f, "as many as are asked for")?,
+        }
+        write!(f, "; contexts by {}, {}", mapping.name(), sharing.name())?;
+        match hints {
+            Some(Hints { private, serialized, multiple }) => {
+                write!(f, "; hints: {private} Private, {serialized} Serialized, {multiple} Multiple")
+            }
+            None => Ok(()),
+        }
+    }
+}
