@@ -1,4 +1,4 @@
-//! Every PE greets its neighbour: the shortest program that communicates.
+//! Every PE greets its neighbour: a minimal program that communicates.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run -p shmem-examples --bin hello
@@ -6,7 +6,7 @@
 
 use shmem::prelude::*;
 
-/// Who greeted this PE.
+/// The number of the PE that greeted this PE.
 #[symmetric]
 static GREETED_BY: u64 = u64::MAX;
 

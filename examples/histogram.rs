@@ -1,10 +1,12 @@
 //! A histogram with too many bins for one PE: atomic additions to words of other PEs.
 //!
-//! The bins are dealt out to the PEs. Each PE draws samples, and adds one to the bin of each sample on its owner. Additions are atomic: no
-//! PE receives messages, and none is lost. (With few bins, each PE would count for itself, and `world.sum` add up the counts.)
+//! The bins are dealt out to the PEs. Each PE draws samples, and adds one to the bin of each sample on its owner. Additions are
+//! atomic:
+//! the owner takes no part, and no addition is lost. (With few bins, each PE would count locally, and `world.sum` would add the
+//! counts.)
 //!
-//! The additions go in lists of bins (`add_each`), which is as simple as one by one (`world.add(all.locate(bin), 1)`) and many
-//! times faster between nodes.
+//! Each call adds to a list of bins (`add_each`). Between nodes this is many times faster than single additions
+//! (`world.add(all.locate(bin), 1)`).
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin histogram
@@ -20,23 +22,23 @@ use shmem_examples::{mixed, options, share};
 #[derive(Parser)]
 #[command(name = "histogram", max_term_width = 100)]
 struct Options {
-    /// Bins, of all PEs together.
+    /// Number of bins, of all PEs together.
     #[arg(long, default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     bins: u32,
 
-    /// Samples, of all PEs together.
+    /// Number of samples, of all PEs together.
     #[arg(long, default_value_t = 1 << 22)]
     samples: u32,
 }
 
-/// Samples of a list: enough for each PE to get many, and few enough to stay in a cache.
+/// Samples in one list: many for each PE, and few enough to stay in a cache.
 const LIST: usize = 1 << 16;
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(options) = options::<Options>(world)? else { return Ok(()) };
     let (me, bins) = (world.my_pe(), options.bins as usize);
-    // Of the same length everywhere, though the last PEs may have fewer bins.
+    // The allocation has equal length on all PEs, though the last PEs may have fewer bins.
     let counts = world.alloc(shmem::zeroed::<Atomic<u64>>(bins.div_ceil(world.n_pes())))?;
     count(world, &counts, &options);
     world.barrier_all();
@@ -44,12 +46,12 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let first = all.owned(me).next().unwrap_or(bins);
     let mine = first..first + all.owned(me).count();
 
-    // All additions are there where the phase begins, and the counts are plain memory in it.
+    // The phase begins after all additions, and in the phase the counts are plain memory.
     let counts: Vec<u64> =
         world.local(&counts, |counts| counts[..mine.len()].iter().map(Atomic::value).collect());
     let mut fullest = counts.iter().copied().max().unwrap_or(0);
     world.max(&mut fullest);
-    // Of every count times its number.
+    // The sum of every count times its bin number.
     let checksum =
         mine.zip(&counts).fold(0, |sum: u64, (bin, count)| sum.wrapping_add(count * (bin as u64 + 1)));
     let mut sums = [counts.iter().sum(), checksum];
@@ -62,7 +64,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds this PE's samples.
+/// Adds this PE's samples to the bins.
 fn count(world: &World, counts: &SymBox<[Atomic<u64>]>, options: &Options) {
     let bins = options.bins as usize;
     let all = counts.over(world.team(), Block::of(bins));
@@ -75,12 +77,12 @@ fn count(world: &World, counts: &SymBox<[Atomic<u64>]>, options: &Options) {
     }
 }
 
-/// The bin of the sample with a number.
+/// Returns the bin of sample `number`.
 fn bin(number: usize, bins: usize) -> u32 {
     (sample(number) * bins as f64) as u32
 }
 
-/// The sample with a number, at least 0 and less than 1: those in the middle are the most frequent.
+/// Returns sample `number`, at least 0 and less than 1. Values in the middle are the most frequent.
 fn sample(number: usize) -> f64 {
     let mixed = mixed(number as u64);
     let [one, other] = [mixed >> 32, mixed & 0xFFFF_FFFF];

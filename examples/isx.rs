@@ -1,8 +1,8 @@
-//! ISx: an integer sort in which every PE sends keys to every other one.
+//! ISx: an integer sort in which every PE sends keys to every other PE.
 //!
-//! Each PE begins with as many random keys, and ends with the keys of a range: its bucket. Nobody knows beforehand how many
-//! keys come from which PE. So a sender takes room in a bucket by an atomic addition, and then puts its keys there. When all
-//! keys are there, each PE sorts its own.
+//! Each PE begins with an equal number of random keys, and ends with the keys of one range, its bucket. No PE knows in advance
+//! how many keys each sender has for it. So a sender reserves space in a bucket by an atomic addition, and then puts its keys
+//! there. After a barrier each PE sorts its bucket.
 //!
 //! ```text
 //! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin isx
@@ -16,19 +16,19 @@ use shmem::prelude::*;
 use shmem_examples::{counted, mixed, options, share};
 
 partitions! {
-    /// Room for the bucket of a PE. Unused pages take no memory.
+    /// Space for the bucket of a PE. Unused pages take no memory.
     buckets { size = "1G" }
 }
 
-/// Keys for which room was taken in this PE's bucket since it was emptied.
+/// Number of keys for which senders have reserved space in this PE's bucket.
 #[symmetric]
 static TAKEN: Atomic<usize>;
 
-/// Sorts random keys that lie scattered over the PEs.
+/// Sorts random keys that are distributed over the PEs.
 #[derive(Debug, Parser)]
 #[command(name = "isx", max_term_width = 100)]
 struct Arguments {
-    /// Keys of 4 bytes, of all PEs together.
+    /// Number of 4-byte keys, of all PEs together.
     #[arg(long, default_value_t = 1 << 22, value_parser = clap::value_parser!(u32).range(1..))]
     keys: u32,
 }
@@ -37,19 +37,19 @@ struct Arguments {
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
-    // Keys are random: twice what comes on average, and more where that is little. What comes behind the end would stop the
-    // program.
+    // Keys are random, so a bucket has space for twice the mean, and for more if the mean is small. A put beyond the end would stop
+    // the program.
     let most = 2 * count.div_ceil(pes) + 64;
     let bucket = world.alloc_in::<buckets, _>(shmem::zeroed(most.min(count)))?;
     let keys: Vec<u32> = share(count, pes, me).map(key).collect();
     let start = Instant::now();
     send(world, &bucket, &keys);
-    // All have come when the phase begins.
+    // All keys have arrived when the phase begins.
     let mut sorted = world
         .local((&TAKEN, &bucket), |(taken, bucket)| bucket[..std::mem::take(taken.value_mut())].to_vec());
     sorted.sort_unstable();
     let seconds = start.elapsed().as_secs_f64();
-    // Of every key times its position.
+    // The sum of every key times its position.
     let first = world.sum_exscan(sorted.len() as u64);
     let products = (first..).zip(sorted).map(|(position, key)| position * u64::from(key));
     let checksum = world.sum(products.fold(0, u64::wrapping_add));
@@ -61,19 +61,19 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The key with a number: a random one, the same in every run.
+/// Returns key `number`: a random key, the same in every run.
 fn key(number: usize) -> u32 {
     (mixed(number as u64) >> 32) as u32
 }
 
-/// Puts keys into the buckets that they belong to.
+/// Puts each key into its bucket.
 fn send(world: &World, bucket: &SymBox<[u32]>, keys: &[u32]) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let mut parts = vec![Vec::new(); pes];
     for key in keys {
         parts[((u64::from(*key) * pes as u64) >> u32::BITS) as usize].push(*key);
     }
-    // Each begins with itself, lest they all wait for the first.
+    // Each PE begins with its own bucket, so that senders do not all start with the same PE.
     for pe in world.pes().iter().cycle().skip(me).take(pes) {
         let keys = &parts[pe.number()];
         let first = world.fetch_add(TAKEN.on(pe), keys.len());

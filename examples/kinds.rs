@@ -1,7 +1,7 @@
-//! A partition for each kind of memory, and where its pages are.
+//! Partitions of different kinds of memory, and the NUMA nodes of their pages.
 //!
-//! The program declares nothing and knows partitions by their numbers: which there are, and of which
-//! kinds of memory, is said in the environment.
+//! The program declares no partitions, and finds them by number. The environment defines the partitions and their
+//! kinds of memory.
 //!
 //! ```text
 //! SHMEM_SYMMETRIC_PARTITION3=size=8M:kind=fastmem:policy=preferred:pgsize=2M \
@@ -12,7 +12,7 @@
 use shmem::partition::Kind;
 use shmem::prelude::*;
 
-/// Numbers in each partition: they fill 4 MiB.
+/// Number of `u64` elements in each partition: 4 MiB.
 const NUMBERS: usize = 512 << 10;
 
 #[shmem::main]
@@ -21,7 +21,7 @@ fn main(world: &mut World) -> shmem::Result<()> {
     for partition in world.partitions() {
         let (id, kind) = (partition.spec.id, partition.grants[me].kind);
         let object = world.partition(id)?.alloc(shmem::zeroed::<u64>(NUMBERS))?;
-        // The neighbour touches the pages first. They lie where this PE wants them all the same.
+        // The neighbour touches the pages first, but their NUMA node is still the one that this PE's policy chooses.
         let (_, east) = world.ring_neighbours();
         world.put(object.on(east), &vec![me as u64 + 1; NUMBERS]);
         world.barrier_all();

@@ -1,5 +1,5 @@
-//! A program for any launcher that gives each process its number, such as a shell. Process 0 listens at an address that all know, and
-//! stores what processes exchange.
+//! A program for any launcher that gives each process its number, such as a shell. Process 0 listens at an address that all
+//! processes know, and stores the values that they exchange.
 //!
 //! ```sh
 //! for number in 0 1 2; do own-bootstrap 127.0.0.1:7000 $number 3 & done; wait
@@ -14,7 +14,7 @@ use std::time::Duration;
 use shmem::bootstrap::ProcessManager;
 use shmem::prelude::*;
 
-/// A connection to process 0. What is asked is a line: `put KEY HEX`, `get KEY` or `fence`; and so is the answer.
+/// A connection to process 0. A request is a line: `put KEY HEX`, `get KEY` or `fence`. Its answer is a line as well.
 struct OverTcp {
     number: usize,
     count: usize,
@@ -77,11 +77,11 @@ impl ProcessManager for OverTcp {
     }
 
     fn abort(&self, _: i32) {
-        // The PEs of a host notice that this process ends, and end as well. A framework would tell the other hosts.
+        // The other PEs of the host notice that this process ends, and end as well. A framework would inform the other hosts.
     }
 }
 
-/// Process 0's side: a thread for each process.
+/// The server in process 0: a thread for each process.
 fn serve(listener: &TcpListener, count: usize) {
     let (values, all) = (Mutex::new(HashMap::new()), Barrier::new(count));
     let answer = |client: &TcpStream| -> io::Result<()> {
@@ -115,7 +115,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         return Err("usage: own-bootstrap ADDRESS NUMBER COUNT".into());
     };
     let manager = OverTcp::join(address, number.parse()?, count.parse()?)?;
-    // SAFETY: whoever starts the processes gives each another number, of as many as there are; the server gives what was put.
+    // SAFETY: the user starts `count` processes with different numbers below `count`, and a get returns the value that was put.
     let world: World = unsafe { shmem::init_with(manager) }?;
     let (me, pes) = (world.my_pe(), world.n_pes());
     println!("PE {me} of {pes}: all numbers together are {}", world.sum(me));

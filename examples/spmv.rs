@@ -1,8 +1,8 @@
-//! Products of a sparse matrix and a vector: a plan brings elements of the vector from other PEs.
+//! Products of a sparse matrix and a vector: a plan fetches elements of the vector from other PEs.
 //!
-//! Rows of the matrix and elements of the vector are dealt out to the PEs. Which elements a PE needs follows from the columns of
-//! its rows, and does not change. So all PEs plan once. In each step, every PE sends the elements that others need: no index
-//! travels, and no PE waits for one that it needs nothing of.
+//! Rows of the matrix and elements of the vector are distributed over the PEs. The columns of a PE's rows determine the elements
+//! that the PE needs, the same in every step. So all PEs plan once. In each step, every PE sends the elements that others need,
+//! without indices, and a PE waits only for the PEs that it needs elements of.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin spmv
@@ -15,15 +15,15 @@ use clap::Parser;
 use shmem::prelude::*;
 use shmem_examples::{checksum, options};
 
-/// Multiplies a vector by a sparse matrix, and the result by it, and so on.
+/// Multiplies a vector by a sparse matrix several times.
 #[derive(Parser)]
 #[command(name = "spmv", max_term_width = 100)]
 struct Options {
-    /// Rows and columns of the matrix.
+    /// Number of rows, and of columns, of the matrix.
     #[arg(long, default_value_t = 1 << 18, value_parser = clap::value_parser!(u32).range(1..))]
     size: u32,
 
-    /// How often the vector is multiplied.
+    /// Number of multiplications.
     #[arg(long, default_value_t = 20)]
     steps: u32,
 }
@@ -57,8 +57,8 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Some rows of a matrix with `n` columns: each has its diagonal, its neighbours and two columns far away. The entries
-/// of a row add up to 1.
+/// Returns some rows of a matrix with `n` columns. A row has entries at the diagonal, beside it, and in two distant columns. The
+/// entries of a row sum to 1.
 fn rows_of(numbers: &[usize], n: usize) -> Rows {
     let mut rows = Rows::default();
     for row in numbers {
@@ -68,17 +68,17 @@ fn rows_of(numbers: &[usize], n: usize) -> Rows {
     rows
 }
 
-/// Rows in compressed form: the entries of all rows one behind the other.
+/// Rows in compressed sparse row format: the entries of all rows in one list.
 #[derive(Default)]
 struct Rows {
-    /// Where the entries of each row end.
+    /// End of each row in the list of entries.
     ends: Vec<usize>,
     columns: Vec<usize>,
     values: Vec<f64>,
 }
 
 impl Rows {
-    /// One row more: columns, and what is there.
+    /// Appends a row: the columns and values of its entries.
     fn push(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
         for (column, value) in entries {
             self.columns.push(column);
@@ -87,8 +87,8 @@ impl Rows {
         self.ends.push(self.columns.len());
     }
 
-    /// The rows times a vector, of which `places` says where the element for each entry is. Entries are added in their
-    /// order, wherever elements have come from.
+    /// Returns the rows times a vector. `places` has the position of each entry's vector element. Entries are added in their order,
+    /// so the result is the same for any number of PEs.
     fn times(&self, places: &[u32], vector: &[f64]) -> Vec<f64> {
         let starts = [0].into_iter().chain(self.ends.iter().copied());
         let rows = starts.zip(&self.ends).map(|(start, end)| start..*end);

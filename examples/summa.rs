@@ -1,9 +1,9 @@
 //! A product of matrices on a grid of PEs: SUMMA, on teams.
 //!
-//! Each PE has a block of `A`, of `B` and of the product `C`, in its own memory. The PEs of a row of the grid are a team,
-//! and so are those of a column. A few columns of `A` go to all PEs of their row of the grid, the same rows of `B` to
-//! all of their column, and each PE adds the product of these two panels to its block of `C`. No PE ever has more
-//! than its blocks and two panels.
+//! Each PE stores a block of `A`, of `B` and of the product `C`. The PEs of each row of the grid form a team, and so do the
+//! PEs of each column. In each step, a panel of columns of `A` is broadcast along the rows of the grid, and a panel of rows of
+//! `B` along the columns. Each PE adds the product of the two panels to its block of `C`. No PE ever stores more than its blocks
+//! and two panels.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin summa
@@ -22,7 +22,7 @@ use shmem_examples::{checksum, options, owner, share};
 #[derive(Parser)]
 #[command(name = "summa", max_term_width = 100)]
 struct Options {
-    /// Rows and columns of the matrices.
+    /// Number of rows, and of columns, of the matrices.
     #[arg(long, default_value_t = 768, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     size: u32,
 
@@ -35,14 +35,14 @@ struct Options {
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(options) = options::<Options>(world)? else { return Ok(()) };
     let n = options.size as usize;
-    // The widest grid that is not wider than high.
+    // The largest width that divides the number of PEs and is at most the height.
     let pes = world.n_pes();
     let width =
         (1..=pes).filter(|width| pes.is_multiple_of(*width) && width * width <= pes).max().unwrap_or(1);
     let config = TeamConfig::default();
     let (row, column) = world.team().split_2d(world, width, &config, &config)?;
 
-    // The rank in a column is the number of the row, and the other way round.
+    // A PE's rank in its column team is its grid row, and its rank in its row team is its grid column.
     let rows = share(n, column.size(), column.rank());
     let columns = share(n, row.size(), row.rank());
     let a = Block::from_fn(&rows, &columns, |i, j| ((i * 31 + j * 17) % 101) as f64 / 7.0);
@@ -52,7 +52,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let mut k = 0;
     while k < n {
-        // The next panels, whose columns one PE of each row has, and whose rows one PE of each column has.
+        // The next panels. One PE of each grid row has the columns, and one PE of each grid column has the rows.
         let (in_row, in_column) = (owner(n, row.size(), k), owner(n, column.size(), k));
         let end = share(n, row.size(), in_row).end.min(share(n, column.size(), in_column).end);
         let panel = k..end.min(k + options.panel as usize);
@@ -75,7 +75,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns on all members what `mine` returns on the member with rank `root`.
+/// Returns on all members the value of `mine` on the member with rank `root`.
 fn from_one(world: &World, team: &Team, root: usize, length: usize, mine: impl Fn() -> Vec<f64>) -> Vec<f64> {
     let mut panel = if team.rank() == root { mine() } else { vec![0.0; length] };
     team.broadcast(world, &mut panel[..], team.pes()[root]);
@@ -84,10 +84,10 @@ fn from_one(world: &World, team: &Team, root: usize, length: usize, mine: impl F
 
 /// The calling PE's part of a matrix.
 struct Block {
-    /// The rows and columns that it has.
+    /// The rows and columns of this part, by their numbers in the matrix.
     rows: Range<usize>,
     columns: Range<usize>,
-    /// Row by row.
+    /// Elements, row by row.
     elements: Vec<f64>,
 }
 
@@ -98,7 +98,7 @@ impl Block {
         Self { rows: rows.clone(), columns: columns.clone(), elements }
     }
 
-    /// Some rows and columns of those that it has, row by row.
+    /// Returns some rows and columns of this part, row by row.
     fn part(&self, rows: &Range<usize>, columns: &Range<usize>) -> Vec<f64> {
         let width = self.columns.len();
         let rows = rows.start - self.rows.start..rows.end - self.rows.start;
@@ -106,7 +106,7 @@ impl Block {
         rows.flat_map(|row| &self.elements[row * width..][columns.clone()]).copied().collect()
     }
 
-    /// Adds the product of a panel of `depth` columns and one of as many rows.
+    /// Adds the product of two panels: one of `depth` columns, and one of `depth` rows.
     fn add_product(&mut self, left: &[f64], right: &[f64], depth: usize) {
         let width = self.columns.len().max(1);
         for (row, left) in self.elements.chunks_exact_mut(width).zip(left.chunks_exact(depth)) {

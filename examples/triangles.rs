@@ -1,8 +1,8 @@
 //! Triangles of a graph: the benchmark "triangle counting" of bale.
 //!
-//! Vertices are dealt out to the PEs, and each knows its neighbours with smaller numbers. Two of these, `j` and `k`, are a
-//! triangle with it if they are neighbours: which the owner of `j` knows. So each pair is an item for that owner, which looks
-//! it up and counts: nothing comes back, and only the count is summed.
+//! Vertices are distributed over the PEs. The owner of a vertex knows the vertex's neighbours with smaller numbers. Two of them,
+//! `j` and `k`, form a triangle with the vertex if `j` and `k` are neighbours. So each pair is sent to the owner of `j`, which
+//! looks the edge up and counts. There are no answers: one sum at the end adds the counts of all PEs.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin triangles
@@ -18,11 +18,11 @@ use shmem_examples::{mixed, options};
 #[derive(Parser)]
 #[command(name = "triangles", max_term_width = 100)]
 struct Options {
-    /// Vertices.
+    /// Number of vertices.
     #[arg(long, default_value_t = 1 << 14, value_parser = clap::value_parser!(u32).range(1..))]
     vertices: u32,
 
-    /// Neighbours with smaller numbers that a vertex has at most.
+    /// Upper limit on a vertex's neighbours with smaller numbers.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     degree: u32,
 }
@@ -33,7 +33,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Options { vertices, degree, .. } = options;
     let (me, pes) = (world.my_pe(), world.n_pes());
     let all: Vec<Pe> = world.pes().iter().collect();
-    // Vertex v is number v / pes of PE v % pes.
+    // PE `v % pes` stores vertex `v`, at index `v / pes`.
     let rows: Vec<Vec<u32>> = (me as u32..vertices).step_by(pes).map(|v| neighbours(v, degree)).collect();
     let owner = |vertex: u32| (vertex as usize % pes, vertex as usize / pes);
     let pairs = rows.iter().flat_map(|row| {
@@ -53,7 +53,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The neighbours of a vertex that have smaller numbers, in order: few of many, so that there are triangles.
+/// Returns the neighbours of a vertex that have smaller numbers, in order. They come from a small set, so that triangles exist.
 fn neighbours(vertex: u32, degree: u32) -> Vec<u32> {
     let near = |k: u32| (mixed(u64::from(vertex) << 32 | u64::from(k)) >> 7) % u64::from(4 * degree) + 1;
     let mut found: Vec<u32> = (0..degree).filter_map(|k| vertex.checked_sub(near(k) as u32)).collect();

@@ -1,15 +1,15 @@
 //! Temperature fields.
 
-/// Rows and columns of the sample.
+/// Rows, and columns, of the sample.
 const SIDE: usize = 256;
 
 /// Bytes of a NumPy array's header.
 const HEADER: usize = 128;
 
-/// Temperatures of one byte each, in a NumPy array, which the version in C reads as well.
+/// A NumPy array of temperatures, one byte each. The version in C reads it as well.
 const SAMPLE: &[u8; HEADER + SIDE * SIDE] = include_bytes!("data/sample.npy");
 
-/// A temperature for each cell of a rectangle, row by row. It has at least one cell.
+/// A temperature for each cell of a rectangle, row by row. There is at least one cell.
 #[derive(Debug)]
 pub(crate) struct Field {
     columns: usize,
@@ -17,14 +17,14 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The first rows and columns of the sample, which is repeated in both directions. Neither number may be 0.
+    /// Returns a field with the sample repeated in both directions. `rows` and `columns` are at least 1.
     pub(crate) fn sample(rows: usize, columns: usize) -> Self {
         let cell = |row: usize, column: usize| SAMPLE[HEADER + row % SIDE * SIDE + column % SIDE];
         let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| cell(row, column).into()));
         Self { columns, cells: cells.collect() }
     }
 
-    /// All cells 0 degrees. Neither number may be 0.
+    /// Returns a field of cells with 0 degrees. `rows` and `columns` are at least 1.
     pub(crate) fn zeroed(rows: usize, columns: usize) -> Self {
         Self { columns, cells: vec![0.0; rows * columns] }
     }
@@ -45,7 +45,7 @@ impl Field {
         &mut self.cells[row * self.columns..][..self.columns]
     }
 
-    /// All temperatures, row by row.
+    /// Returns all temperatures, row by row.
     pub(crate) fn cells(&self) -> &[f64] {
         &self.cells
     }

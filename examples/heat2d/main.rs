@@ -1,8 +1,8 @@
 //! Heat in a plate: a 2-D stencil on several PEs.
 //!
-//! The border of the plate keeps its temperature. Inside, heat spreads until it is stationary, or for a number of steps. Each PE relaxes
-//! a block of cells while its outer rows and columns are under way to its neighbours. PE 0 deals out a sample, and writes the
-//! result as a picture.
+//! The border of the plate keeps its temperature. Inside, heat spreads until temperatures are stationary, or for a number of steps.
+//! Each PE relaxes a block of cells while it exchanges its outer rows and columns with its neighbours. PE 0 distributes a sample,
+//! and writes the result as a picture.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin heat2d
@@ -28,11 +28,11 @@ use stencil::Progress;
 #[derive(Debug, Parser)]
 #[command(name = "heat2d", max_term_width = 100)]
 struct Arguments {
-    /// Rows of the plate. Its initial temperatures are a sample of 256 x 256 cells, which is repeated.
+    /// Number of rows of the plate. Its initial temperatures are a sample of 256 x 256 cells, which is repeated.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
     rows: u32,
 
-    /// Columns of the plate.
+    /// Number of columns of the plate.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
     columns: u32,
 
@@ -40,16 +40,16 @@ struct Arguments {
     #[arg(long, default_value_t = 200)]
     steps: u64,
 
-    /// Stop when no cell changes by more in one step, in degrees.
+    /// Stop when no cell changes by more than this in one step, in degrees.
     #[arg(long, default_value = "0.001", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
 
-    /// Where the picture of the result goes.
+    /// File for the picture of the result.
     #[arg(long, value_name = "FILE.png", default_value = "heat2d.png")]
     output: PathBuf,
 
-    /// Which partition the grids lie in: the program's own, or partition 1, which is what
-    /// SHMEM_SYMMETRIC_PARTITION1 says.
+    /// Partition of the grids: the program's own, or partition 1, which
+    /// SHMEM_SYMMETRIC_PARTITION1 describes.
     #[arg(long, value_enum, default_value_t)]
     partition: Memory,
 }
@@ -71,7 +71,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let progress = plate.solve(world, arguments.steps, arguments.tolerance);
     if field.is_some() {
         let end = plate.gather(world, progress.steps);
-        // An error of one PE ends the job for all, with one message.
+        // An error on one PE ends the job on all PEs, with one error text.
         picture::write(&end, &arguments.output)?;
         let (Progress { steps, residual }, file) = (progress, arguments.output.display());
         let pes = counted(world.n_pes());

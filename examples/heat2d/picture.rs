@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::field::Field;
 
-/// Colours from cold to hot, at equal distances: lightness rises steadily, so that equal differences
-/// of temperature look equal, also in gray and to the colour-blind.
+/// Colours from cold to hot, at equal distances. Lightness rises steadily, so that equal differences
+/// of temperature look equal, also in gray and to colour-blind people.
 ///
 /// Source: "inferno", by S. van der Walt and N. Smith, public domain (CC0), at nine points.
 const COLOURS: [[u8; 3]; 9] = [
@@ -22,7 +22,7 @@ const COLOURS: [[u8; 3]; 9] = [
     [0xFC, 0xFF, 0xA4],
 ];
 
-/// Writes a pixel per cell, from the coldest to the hottest that the field has.
+/// Writes a pixel for each cell. The colours range from the coldest to the hottest cell of the field.
 pub(crate) fn write(field: &Field, path: &Path) -> Result<(), String> {
     let written = File::create(path).map_err(png::EncodingError::from);
     let written = written.and_then(|file| encode(field, file));
@@ -45,7 +45,7 @@ fn encode(field: &Field, file: File) -> Result<(), png::EncodingError> {
     writer.finish()
 }
 
-/// The colour of a share between 0 (coldest) and 1 (hottest).
+/// Returns the colour of a number between 0 (coldest) and 1 (hottest).
 fn colour(share: f64) -> [u8; 3] {
     let last = COLOURS.len() - 1;
     let place = share * last as f64;

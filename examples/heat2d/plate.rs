@@ -1,5 +1,5 @@
-//! The field in symmetric memory: each PE has a block of it, in a frame for copies of the neighbours' cells. All steps are one exclusive
-//! phase, in which blocks are plain arrays, and halos exchange cells.
+//! The field in symmetric memory. Each PE has a block of the field, in a frame for copies of the neighbours' cells. All steps are
+//! one exclusive phase, in which blocks are plain arrays, and halo exchanges copy the cells.
 
 use std::error::Error;
 use std::ops::Range;
@@ -18,19 +18,19 @@ const ROWS: usize = 1024;
 /// Upper limit on the columns of one PE.
 const COLUMNS: usize = 1024;
 
-/// The edges of a block, as [`shmem::PeGrid::edges`] numbers them.
+/// The edges of a block, in the numbering of [`shmem::PeGrid::edges`].
 const ABOVE: usize = 0;
 const BELOW: usize = 1;
 const LEFT: usize = 2;
 const RIGHT: usize = 3;
 
 partitions! {
-    /// The grids, whose speed is the bandwidth of memory. They are in normal memory and on small pages if the machine has no others.
+    /// The grids. Memory bandwidth limits the program. The policy allows normal memory and small pages if there are no others.
     pub(crate) fast { id = 2, size = "24M", kind = FastMem, policy = Preferred, pgsize = "2M" }
 }
 
-/// A block of cells in a frame: row 0 is a copy of the row above the block, and the row behind the last one of the row below it. Likewise
-/// the columns.
+/// A block of cells in a frame. Row 0 is a copy of the row above the block, and the row after the block is a copy of the row below
+/// it. Columns likewise.
 pub(crate) type Block = padded![f64; ROWS + 2; COLUMNS + 2];
 
 #[symmetric(partition = "fast", pgsize = "2M")]
@@ -48,7 +48,7 @@ static DEFAULT_ODD: Block;
 /// The partition of the grids.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Memory {
-    /// The program's own, `fast`.
+    /// The program's own partition, `fast`.
     #[default]
     Fast,
     /// Partition 1, which the environment describes.
@@ -56,7 +56,7 @@ pub(crate) enum Memory {
 }
 
 impl Memory {
-    /// The blocks of even and of odd steps.
+    /// The blocks of even steps and of odd steps.
     fn blocks(self) -> [&'static Symmetric<Block>; 2] {
         match self {
             Self::Fast => [&EVEN, &ODD],
@@ -67,30 +67,30 @@ impl Memory {
 
 /// The calling PE's part of the field.
 pub(crate) struct Plate {
-    /// The blocks of even and of odd steps.
+    /// The blocks of even steps and of odd steps.
     blocks: [&'static Symmetric<Block>; 2],
-    /// Rows and columns of the whole field.
+    /// Number of rows and columns of the whole field.
     size: [usize; 2],
-    /// The PEs, in the order of their blocks.
+    /// The grid of PEs, in the order of their blocks.
     grid: PeGrid<2>,
     tile: Tile,
-    /// The cells next to the block.
+    /// The halo exchange of the cells next to the block.
     frame: Halo<f64>,
-    /// The largest change of a cell on every other PE.
+    /// The exchange of each PE's largest change with every other PE.
     changes: Halo<f64>,
 }
 
-/// The cells of the calling PE in its block.
+/// The numbers of the calling PE's cells within its block.
 #[derive(Clone)]
 struct Tile {
-    /// Rows and columns of the block.
+    /// Number of rows and columns of the block.
     size: [usize; 2],
-    /// The cells that change: all of this PE's, without the border of the field.
+    /// The cells that change: all of this PE's cells, without the border of the field.
     inner: [Range<usize>; 2],
 }
 
 impl Plate {
-    /// Deals out the field of PE 0, the only one that has it. All PEs know its rows and columns. Collective.
+    /// Distributes the field, which only PE 0 has. All PEs know its rows and columns. Collective.
     pub(crate) fn deal_out(
         world: &World,
         memory: Memory,
@@ -112,7 +112,7 @@ impl Plate {
                 let [rows, columns] = range_of(&grid, size, pe.number());
                 for (at, row) in rows.enumerate() {
                     let row = &field.row(row)[columns.clone()];
-                    // In both: the border is never written again.
+                    // In both blocks, because the border is never written again.
                     for block in blocks {
                         world.put(block.on(pe).index(1 + at).index(1..=row.len()), row);
                     }
@@ -126,13 +126,13 @@ impl Plate {
         let tile = Tile { size: mine.map(|range| range.len()), inner };
         let [rows, columns] = tile.size;
         let frame = world.halo(&grid.edges([columns, rows]))?;
-        // An edge to each PE: fine for few PEs, many would need a tree.
+        // An edge to every other PE is enough for few PEs. Many PEs would need a tree.
         let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };
         let changes = world.halo(&world.pes().iter().map(to).collect::<Vec<_>>())?;
         Ok(Self { blocks, size, grid, tile, frame, changes })
     }
 
-    /// Takes steps, at most `most`, until no cell changes by more than `tolerance`. Collective.
+    /// Takes at most `most` steps, until no cell changes by more than `tolerance`. Collective.
     pub(crate) fn solve(&mut self, world: &mut World, most: u64, tolerance: f64) -> Progress {
         let Self { blocks: [even, odd], tile, frame, changes, .. } = self;
         world.local_with_exchanges((*even, *odd), |(even, odd), phase| {
@@ -147,7 +147,7 @@ impl Plate {
         })
     }
 
-    /// Returns the whole field after `steps` steps, from all PEs.
+    /// Returns the whole field after `steps` steps, collected from all PEs.
     pub(crate) fn gather(&self, world: &World, steps: u64) -> Field {
         let [rows, columns] = self.size;
         let block = self.blocks[usize::from(!steps.is_multiple_of(2))];
@@ -173,7 +173,7 @@ impl Tile {
         flight.send_iter(LEFT, (1..=rows).map(|row| old[row][1]));
         flight.send_iter(RIGHT, (1..=rows).map(|row| old[row][columns]));
 
-        // Cells that do not touch the frame, while cells of the frame are under way; then the others.
+        // Inner cells first, during the halo exchange, then cells that touch the frame.
         let (near, far) = (without_rim(&down, rows), without_rim(&right, columns));
         let mut change = relax(old, new, near.clone(), far.clone());
         keep(old, self.size, flight.finish());
@@ -187,19 +187,19 @@ impl Tile {
     }
 }
 
-/// Returns the rows and columns of the field that a PE has.
+/// Returns the range of field rows and columns of a PE.
 fn range_of(grid: &PeGrid<2>, size: [usize; 2], pe: usize) -> [Range<usize>; 2] {
     let (place, pes) = (grid.coordinates_of(pe), grid.shape());
     [0, 1].map(|axis| share(size[axis], pes[axis], place[axis]))
 }
 
-/// Returns the rows or columns that change and do not touch the frame.
+/// Returns the numbers of rows or columns that change and do not touch the frame.
 fn without_rim(inner: &Range<usize>, size: usize) -> Range<usize> {
     let start = inner.start.max(2).min(inner.end);
     start..inner.end.min(size).max(start)
 }
 
-/// Relaxes some cells. Returns the largest change of a cell.
+/// Relaxes a rectangle of cells. Returns the largest change of a cell.
 fn relax(old: &Block, new: &mut Block, rows: Range<usize>, columns: Range<usize>) -> f64 {
     if columns.is_empty() {
         return 0.0;
@@ -212,7 +212,7 @@ fn relax(old: &Block, new: &mut Block, rows: Range<usize>, columns: Range<usize>
     change.fold(0.0, f64::max)
 }
 
-/// Copies the cells of neighbours into the frame.
+/// Copies cells of the neighbours into the frame.
 fn keep(block: &mut Block, [rows, columns]: [usize; 2], ghosts: Ghosts<'_, f64>) {
     for (edge, row) in [(ABOVE, 0), (BELOW, rows + 1)] {
         let cells = &ghosts[edge];
@@ -225,7 +225,7 @@ fn keep(block: &mut Block, [rows, columns]: [usize; 2], ghosts: Ghosts<'_, f64>)
     }
 }
 
-/// Returns the largest change of a cell on any PE, from the largest one on this PE.
+/// Returns the largest change of a cell on all PEs. The argument is this PE's largest change.
 fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
     let all = 0..changes.edges();
     let mut flight = changes.begin(phase);
@@ -233,7 +233,7 @@ fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
     flight.finish().iter().fold(change, |most, (_, there)| most.max(there[0]))
 }
 
-/// Returns the rows or columns of a block that are not on the border of the field.
+/// Returns the numbers of a block's rows or columns that are not on the border of the field.
 fn inner(mine: &Range<usize>, all: usize) -> Range<usize> {
     let (start, end) = (mine.start.max(1), mine.end.min(all - 1));
     if start < end { 1 + start - mine.start..1 + end - mine.start } else { 1..1 }

@@ -1,9 +1,9 @@
 //! The relaxation: a 5-point Jacobi step on plain slices.
 //!
-//! Each inner cell becomes the mean of its four neighbours. Cells on the border keep their temperature. New values depend on old ones
-//! only: the result is the same on any number of PEs, bit for bit.
+//! Each inner cell becomes the mean of its four neighbours. Cells on the border keep their temperature. New values depend on old
+//! values only, so the result is bitwise the same on any number of PEs.
 
-/// Relaxes a row without its first and its last cell. Returns the largest change of a cell. The four rows have the same length.
+/// Relaxes a row except its first and last cell. Returns the largest change of a cell. The four rows have equal length.
 pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) -> f64 {
     let Some(inner) = row.len().checked_sub(2) else { return 0.0 };
     let (above, below) = (&above[1..=inner], &below[1..=inner]);
@@ -17,7 +17,7 @@ pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f6
     change
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// Steps taken.

@@ -1,7 +1,7 @@
-//! The programs of the README and of the documents, as documentation tests: each is compiled, and run where it has a
-//! `main`, by one PE or as `SHMEM_NPES` says (`ci/book.sh`).
+//! The programs of the README and of the documents, as documentation tests. Each is compiled. A program with a `main` also
+//! runs: with one PE, or with `SHMEM_NPES` PEs (`ci/book.sh`).
 
-/// A document, whose code blocks are tests.
+/// Attaches each document to a module, so that rustdoc tests the document's code blocks.
 macro_rules! documents {
     ($($name:ident = $path:literal;)*) => {$(
         #[doc = include_str!($path)]

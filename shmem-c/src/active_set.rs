@@ -1,11 +1,13 @@
-//! Active sets: PEs at a stride, which synchronise by words of the program (`pSync`). Older than teams.
+//! Active sets, the predecessors of teams: PEs at a stride, which synchronise by an array of the program (`pSync`).
 //!
-//! A set of all PEs is the world's team. Other sets cannot become teams, because only their members know them. They synchronise by
-//! a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of the member `2^k` ranks
-//! later, waits until its own word is positive, and subtracts one. Ones of the next barrier stay in the word. So between two
-//! calls all words are zero (`SHMEM_SYNC_VALUE`), as the specification asks, and a set has no other state.
+//! An active set of all PEs is handled as the world's team. Other sets cannot become teams, because only their members know them.
+//! They synchronise by a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of
+//! the member `2^k` ranks later, waits until its own word is positive, and subtracts one. A one that a member of the next barrier
+//! has added stays in the word. So between two calls all words are zero (`SHMEM_SYNC_VALUE`), as the specification requires, and a
+//! set has no other state.
 //!
-//! Data are read by gets between two barriers: after the first all sources are ready, after the second no member reads any more.
+//! Collectives read data by gets between two barriers. After the first one all sources are ready. After the second one all gets
+//! are complete.
 
 use std::ffi::{c_int, c_long};
 use std::fmt;
@@ -38,7 +40,7 @@ enum Group {
     Set(Set),
 }
 
-/// Bytes of each member that are combined at once: a multiple of the size of every type.
+/// Bytes of each member that a reduction combines at once: a multiple of the size of every type.
 const PIECE: usize = 32 << 10;
 
 /// An active set, seen by one of its PEs.
@@ -50,17 +52,18 @@ pub(crate) struct Set {
     stride: usize,
     size: usize,
     rank: usize,
-    /// `pSync`.
+    /// The offset of `pSync`.
     words: SegmentOffset,
 }
 
 impl Members {
-    /// Refuses an invalid team.
+    /// Returns the members of a team. Refuses an invalid team.
     pub(crate) fn of_team(routine: &'static str, team: types::Team) -> Self {
         Self { routine, group: Group::Team(team::required(routine, "team", team)), is_set: false }
     }
 
-    /// The members of an active set; for all PEs, the world's team. Refuses PEs beyond the job, and sets without this PE.
+    /// Returns the members of an active set, or of the world's team for a set of all PEs. Refuses a set that extends beyond the
+    /// last PE, and a set without this PE.
     pub(crate) fn of(
         routine: &'static str,
         start: c_int,
@@ -101,7 +104,7 @@ impl Members {
         let endpoint = context::default_endpoint(routine);
         let words = SegmentOffset { segment: 0, offset: 0 };
         let mut set = Set { routine, world, endpoint, start, stride, size: members, rank, words };
-        // One PE needs no words.
+        // A set of one PE does not synchronise.
         if members > 1 {
             symmetric::must_be_aligned(psync, routine, "pSync");
             set.words = symmetric::locate(psync, (set.rounds() + 1) * size_of::<c_long>(), routine, "pSync");
@@ -117,7 +120,7 @@ impl Members {
         world::current(self.routine)
     }
 
-    /// The team, or else the set.
+    /// Returns the team, or `Err` with the active set.
     pub(crate) fn by_team(&self) -> Result<&'static Team, &Set> {
         match &self.group {
             Group::Team(team) => Ok(team),
@@ -149,7 +152,7 @@ impl Set {
 
     fn word(&self, number: usize) -> Word {
         let place = SegmentOffset { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
-        // SAFETY: an aligned word of `pSync`, which has one word more than there are rounds (`Members::of`).
+        // SAFETY: `place` is an aligned word of `pSync`, because `Members::of` found one word more than there are rounds.
         unsafe { Word::new(self.routine, place, Width::W8) }
     }
 
@@ -165,17 +168,17 @@ impl Set {
         }
     }
 
-    /// Completes writes of the calling PE, and waits for all members.
+    /// Completes writes of the calling PE, and blocks until all members have called this.
     pub(crate) fn barrier(&self) {
         untyped::quiet(self.endpoint);
         self.meet();
     }
 
-    /// Reads bytes of a member.
+    /// Reads `bytes` bytes at `offset` of the member with rank `rank`.
     ///
     /// # Safety
     ///
-    /// `bytes` bytes are writable at `to`, and in a segment from `offset`.
+    /// `bytes` bytes must be writable at `to`, and lie in a segment at `offset`.
     unsafe fn get(&self, to: *mut u8, rank: usize, offset: usize, bytes: usize) {
         if bytes == 0 {
             return;
@@ -183,45 +186,45 @@ impl Set {
         let segment = self.endpoint.segments().holding(offset, bytes);
         let segment = segment.unwrap_or_else(|| unreachable!("the place was found in a segment"));
         let from = Remote { pe: self.pe(rank), segment, offset };
-        // SAFETY: the caller's promise; a blocking get is over when it returns.
+        // SAFETY: `to` is writable, and `from` is in a segment (caller). A blocking get is complete when it returns.
         unsafe { untyped::get(self.endpoint, to, from, bytes, Family::Getmem) };
     }
 
-    /// Reads a part of each member, starting with this PE's, so that members read from different PEs.
+    /// Reads a part of each member's data. Each PE starts with itself, so that members read from different PEs at a time.
     ///
     /// # Safety
     ///
-    /// `part` returns for a rank: an offset in a segment, a writable destination, and the bytes available at both.
+    /// `part(rank)` must return an offset in a segment, a writable destination, and the number of bytes available at both.
     pub(crate) unsafe fn get_parts(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         for distance in 0..self.size {
             let rank = (self.rank + distance) % self.size;
             let (from, to, bytes) = part(rank);
-            // SAFETY: the caller's promise.
+            // SAFETY: `part` returns valid places (caller).
             unsafe { self.get(to, rank, from, bytes) };
         }
     }
 
-    /// [`get_parts`](Self::get_parts) between two barriers.
+    /// Calls [`get_parts`](Self::get_parts) between two barriers.
     ///
     /// # Safety
     ///
     /// As for `get_parts`.
     pub(crate) unsafe fn exchange(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         self.meet();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         unsafe { self.get_parts(part) };
         self.meet();
     }
 
-    /// Concatenates members' elements, whose counts may differ.
+    /// Concatenates the elements of all members. Members may have different numbers of elements.
     ///
     /// # Safety
     ///
-    /// What the specification asks of `shmem_collect`, with elements of this type.
+    /// The requirements of `shmem_collect` in the specification, for elements of type `T`.
     pub(crate) unsafe fn collect<T>(&self, dest: *mut T, source: *const T, elements: usize) {
         let from = place(self.routine, "source", source, elements);
         let mut told = vec![elements as u64; self.size];
-        // One PE has no `pSync`.
+        // A set of one PE has no `pSync`.
         let lengths = (self.size > 1).then(|| self.word(self.rounds()));
         if let Some(lengths) = lengths {
             lengths.update(self.world.me(), AtomicOp::Set(elements as u64), Family::AtomicSet);
@@ -236,9 +239,9 @@ impl Set {
         for (rank, elements) in told.into_iter().enumerate() {
             let (to, elements) = (dest.wrapping_add(at), elements as usize);
             at += elements;
-            // A member without elements may pass any source.
+            // `from` is not checked on a member without elements, whose source may be any address.
             let from = if from.bytes == 0 { place(self.routine, "source", source, elements) } else { from };
-            // SAFETY: the destination has room for all elements (`place`), and each source is at one offset.
+            // SAFETY: the destination has space for all elements (`place`), and each member's source is at the same offset.
             unsafe { self.get(to.cast(), rank, from.offset, elements * size_of::<T>()) };
         }
         self.meet();
@@ -247,11 +250,11 @@ impl Set {
         }
     }
 
-    /// Reduces: each member reads pieces of all, and writes its result after the last barrier.
+    /// Reduces in tiles. Each member reads a tile of every member, and writes its result after the last barrier.
     ///
     /// # Safety
     ///
-    /// The source is in a segment, of whole elements of the fold. `source.bytes` bytes are writable at `dest`.
+    /// The source must be in a segment and consist of whole elements of `fold`. `source.bytes` bytes must be writable at `dest`.
     pub(crate) unsafe fn reduce(&self, dest: *mut u8, source: Extent, fold: Fold) {
         let Extent { offset, bytes } = source;
         let mut all = vec![0_u8; PIECE.min(bytes) * self.size];
@@ -261,16 +264,16 @@ impl Set {
             let bytes = piece.len();
             let room = all.as_mut_ptr();
             let part = |rank: usize| (offset + k * PIECE, room.wrapping_add(rank * bytes), bytes);
-            // SAFETY: the source lies in a segment (caller), and there is room for the piece of each member.
+            // SAFETY: the source lies in a segment (caller), and `all` has space for a tile of each member.
             unsafe { self.get_parts(part) };
             let read = |rank: usize, at: usize, into: &mut [u8]| {
                 into.copy_from_slice(&all[rank * bytes + at..][..into.len()]);
             };
-            // SAFETY: pieces are whole elements, which the fold combines at any alignment.
+            // SAFETY: tiles are whole elements, and `fold` accepts any alignment.
             unsafe { collective::fold_ranks(self.size, fold, piece, &read) };
         }
         self.meet();
-        // SAFETY: `bytes` bytes are writable at `dest` (caller), and no PE reads them any more.
+        // SAFETY: `bytes` bytes are writable at `dest` (caller), and all members have finished reading (`meet`).
         unsafe { untyped::copy(dest, result.as_ptr(), bytes) };
     }
 }

@@ -1,4 +1,4 @@
-//! Atomic memory operations, blocking and not, and under their old names.
+//! Atomic memory operations: blocking, non-blocking, and under the names that OpenSHMEM had before 1.4.
 
 use std::ffi::c_int;
 use std::ptr::NonNull;
@@ -77,7 +77,7 @@ fn of<T: Numeric<Number: Number>>(bits: u64) -> T {
     bytemuck::cast(T::Number::of(bits))
 }
 
-/// Changes a word. Returns its old value, if the family fetches.
+/// Updates a word atomically. Returns its old value, if the family fetches.
 #[inline(always)]
 unsafe fn change<T: Numeric<Number: Number>>(
     call: Call,
@@ -87,9 +87,9 @@ unsafe fn change<T: Numeric<Number: Number>>(
     family: Family,
 ) -> T {
     of(match near_word(call, word, pe) {
-        // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
+        // SAFETY: `word` is aligned and in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => unsafe { untyped::on_node(slot, word.cast(), width::<T>(), op) },
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         None => unsafe { change_far(call, word, op, pe, family) },
     })
 }
@@ -98,11 +98,11 @@ unsafe fn change<T: Numeric<Number: Number>>(
 #[inline(never)]
 unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> u64 {
     let place = remote_word(call, word, "dest", pe);
-    // SAFETY: the word is in the segment, and aligned (`remote_word`).
+    // SAFETY: the word is in a segment, and aligned (`remote_word`).
     unsafe { untyped::atomic(call.endpoint(), None, place, width::<T>(), op, family) }
 }
 
-/// Changes a word. Its old value is in `before` after the next quiet.
+/// Updates a word atomically. The next quiet completes the write of its old value to `before`.
 #[inline(always)]
 unsafe fn change_nbi<T: Numeric<Number: Number>>(
     call: Call,
@@ -114,12 +114,12 @@ unsafe fn change_nbi<T: Numeric<Number: Number>>(
 ) {
     match near_word(call, word, pe) {
         Some((word, slot)) => {
-            // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
+            // SAFETY: `word` is aligned and in the slot of a PE of this node (`near_word`).
             let bits = unsafe { untyped::on_node(slot, word.cast(), width::<T>(), op) };
-            // SAFETY: C gives a variable to be written; it may be symmetric itself.
+            // SAFETY: the C program passes a writable `before`, which may be symmetric memory.
             unsafe { untyped::store(before, of(bits)) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         None => unsafe { change_nbi_far(call, before, word, op, pe, family) },
     }
 }
@@ -136,8 +136,8 @@ unsafe fn change_nbi_far<T>(
 ) {
     let (place, width) = (remote_word(call, word, "dest", pe), width::<T>());
     let endpoint = call.endpoint();
-    // SAFETY: the word is in the segment, and aligned (`remote_word`); C gives an aligned variable to be written, which nobody else
-    // uses until quiet.
+    // SAFETY: the word is in a segment, and aligned (`remote_word`). The C program passes an aligned, writable `before`, and does
+    // not use it until quiet.
     _ = unsafe { untyped::atomic(endpoint, NonNull::new(before.cast()), place, width, op, family) };
 }
 
@@ -148,14 +148,14 @@ macro_rules! operations {
     (@fetching $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
         unsafe fn $name<T: Numeric<Number: Number>>(call: Call, dest: *const T $(, $value: T)*, pe: c_int) -> T {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller keeps this function's contract.
             unsafe { change(call, dest, ($op)($(bits($value),)* T::Number::ONE.bits()), pe, Family::$family) }
         }
     };
     (@update $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
         unsafe fn $name<T: Numeric<Number: Number>>(call: Call, dest: *mut T $(, $value: T)*, pe: c_int) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller keeps this function's contract.
             unsafe { change(call, dest, ($op)($(bits($value),)* T::Number::ONE.bits()), pe, Family::$family) };
         }
     };
@@ -163,7 +163,7 @@ macro_rules! operations {
         #[inline(always)]
         unsafe fn $name<T: Numeric<Number: Number>>(call: Call, before: *mut T, dest: *const T $(, $value: T)*, pe: c_int) {
             let op = ($op)($(bits($value),)* T::Number::ONE.bits());
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller keeps this function's contract.
             unsafe { change_nbi(call, before, dest, op, pe, Family::$family) };
         }
     };

@@ -1,4 +1,4 @@
-//! `shmemx_init_with`: processes that MPI or another framework has started become PEs by functions of the program.
+//! `shmemx_init_with`: joins processes that MPI or another framework has started to a job, by functions of the program.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::bootstrap::ProcessManager;
 
-/// `shmemx_bootstrap_t`: the number of this process, and an exchange of bytes between the processes of the job.
+/// `shmemx_bootstrap_t`: the number of this process, and functions that exchange bytes between the processes of the job.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Bootstrap {
@@ -19,14 +19,14 @@ pub(crate) struct Bootstrap {
     abort: Option<unsafe extern "C" fn(*mut c_void, c_int)>,
 }
 
-// SAFETY: the program keeps what its functions use, and lets any thread call them (`shmemx.h`).
+// SAFETY: the program keeps `state` valid, and allows calls from any thread (`shmemx.h`).
 unsafe impl Send for Bootstrap {}
-// SAFETY: the runtime makes one call at a time but for `abort`, as `shmemx.h` says.
+// SAFETY: the runtime makes one call at a time, except `abort`, which may run at any time (`shmemx.h`).
 unsafe impl Sync for Bootstrap {}
 
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the last `shmem_finalize` left that job: the functions' state may be gone.
+/// Whether the last `shmem_finalize` left a job that `shmemx_init_with` had joined. The program may have freed `state` since.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn join() {
@@ -46,7 +46,7 @@ pub(crate) fn has_left() -> bool {
 }
 
 impl Bootstrap {
-    /// Returns what is wrong with a field.
+    /// Returns why a field is invalid, if one is.
     pub(crate) fn mistake(&self) -> Option<String> {
         let is_there = [self.put.is_some(), self.fence.is_some(), self.get.is_some(), self.abort.is_some()];
         let missing =
@@ -82,14 +82,14 @@ impl ProcessManager for Bootstrap {
 
     fn put(&self, name: &str, value: &[u8]) -> io::Result<()> {
         let (put, name) = (self.put.ok_or_else(|| failed("put", -1))?, key(name)?);
-        // SAFETY: the program's function, a zero-terminated string, and a value with its length.
+        // SAFETY: `put` is the program's function, and its arguments are a zero-terminated string, and a value with its length.
         let status = unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) };
         checked("put", status)
     }
 
     fn fence(&self) -> io::Result<()> {
         let fence = self.fence.ok_or_else(|| failed("fence", -1))?;
-        // SAFETY: the program's function.
+        // SAFETY: `fence` is the program's function, for this `state`.
         checked("fence", unsafe { fence(self.state) })
     }
 
@@ -99,7 +99,7 @@ impl ProcessManager for Bootstrap {
         loop {
             let room = value.len();
             let into = value.as_mut_ptr().cast();
-            // SAFETY: the program's function, a zero-terminated string, and a buffer with its size.
+            // SAFETY: `get` is the program's function, and its arguments are a zero-terminated string, and a buffer with its size.
             let bytes = unsafe { get(self.state, process as c_int, name.as_ptr(), into, room) };
             let bytes = usize::try_from(bytes).map_err(|_| failed("get", bytes))?;
             value.resize(bytes, 0);
@@ -111,7 +111,7 @@ impl ProcessManager for Bootstrap {
 
     fn abort(&self, code: i32) {
         if let Some(abort) = self.abort.filter(|_| !has_left()) {
-            // SAFETY: the program's function.
+            // SAFETY: `abort` is the program's function, for this `state`, which is valid until `leave`.
             unsafe { abort(self.state, code) };
         }
     }

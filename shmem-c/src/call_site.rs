@@ -1,10 +1,10 @@
-//! Where C calls the library: [`CallSite`], for messages, and a cache of call sites for checked mode and traces.
+//! [`CallSite`]: the line of C that calls the library, for error texts; and a cache of call sites for checked mode and traces.
 //!
-//! The line of a call comes from debug information. Without that, a message names the function that calls. Both are read from the
-//! text of the standard library's backtrace: the frame of the exported function is followed by its caller's.
+//! The line of a call comes from debug information. Without debug information, an error text names the calling function. Both are
+//! read from the text of the standard library's backtrace, in which the frame after the exported function is its caller.
 //!
-//! Reading debug information takes milliseconds, and checked mode and traces need every call's line. So each thread caches lines. The
-//! key is the return addresses from the library's innermost frame to the first frame of the program. In a statically linked
+//! Reading debug information takes milliseconds, and checked mode and traces need every call's line. So each thread caches lines.
+//! The key is the return addresses from the library's innermost frame to the first frame of the program. In a statically linked
 //! executable, no frame can be recognised as the program's, and the key is the whole stack.
 
 use std::backtrace::Backtrace;
@@ -16,22 +16,22 @@ use std::fmt;
 use shmem::c_interface::collective;
 use shmem_core::exclusion::Mutex;
 
-/// Where C calls the library.
+/// The place in the C program that calls the library.
 #[derive(Debug, Default)]
 pub(crate) struct CallSite {
-    /// The file; without debug information the name of the function.
+    /// The source file, or without debug information the name of the calling function.
     pub(crate) file: String,
-    /// Number of the line; 0 if it is not known.
+    /// The line number, or 0 if unknown.
     pub(crate) line: u32,
 }
 
 impl CallSite {
-    /// Returns the innermost call of the library by this thread.
+    /// Returns the call site of this thread's innermost call of the library.
     pub(crate) fn find() -> Self {
         Self::in_frames(&Backtrace::force_capture().to_string()).unwrap_or_default()
     }
 
-    /// Returns the name of the routine that this thread calls.
+    /// Returns the name of the library's routine in which this thread is.
     pub(crate) fn routine() -> Option<String> {
         let told = Backtrace::force_capture().to_string();
         let name = frames(&told).map(|(name, _)| name).find(|name| is_exported(name))?;
@@ -46,7 +46,7 @@ impl CallSite {
         place.and_then(Self::parsed).or_else(|| Some(Self { file: name.to_owned(), line: 0 }))
     }
 
-    /// Parses `a.c:12:7` or `a.c:12`.
+    /// Returns file and line of a place such as `a.c:12:7` or `a.c:12`.
     fn parsed(text: &str) -> Option<Self> {
         let mut parts = text.rsplitn(3, ':');
         let (last, before, rest) = (parts.next()?, parts.next()?, parts.next());
@@ -60,7 +60,7 @@ impl CallSite {
     }
 }
 
-/// Returns name and place of each frame of a backtrace, innermost first.
+/// Returns the function's name and the source place of each frame of a backtrace, innermost first.
 fn frames(told: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let mut lines = told.lines().map(str::trim).peekable();
     std::iter::from_fn(move || {
@@ -80,8 +80,7 @@ impl fmt::Display for CallSite {
     }
 }
 
-/// Returns whether a frame belongs to a routine, by its name in Rust, because debug information has no other. The path may be
-/// relative.
+/// Returns whether a frame belongs to a routine of the table, by the names of its Rust function and file.
 fn is_in_table(name: &str, place: &str) -> bool {
     name.rsplit("::").next() == Some("routine") && place.contains("table.rs:")
 }
@@ -94,13 +93,13 @@ fn is_exported(name: &str) -> bool {
         || others.iter().any(|other| name.trim_start_matches('_') == *other)
 }
 
-/// Upper limit on the return addresses of a key.
+/// Upper limit on the return addresses of a cache key.
 const FRAMES: usize = 48;
 
-/// Upper limit on the calls that a thread caches.
+/// Upper limit on the call sites in the cache of a thread.
 const MOST: usize = 1 << 14;
 
-/// Names of files, which live as long as the process.
+/// Names of source files, which are never freed.
 static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 thread_local! {
@@ -109,18 +108,18 @@ thread_local! {
 
 /// Makes the runtime locate callers in C.
 pub(crate) fn open() {
-    // SAFETY: frames are captured and read. A panic there would end the process in its hook (`setup`), before it unwinds.
+    // SAFETY: `find` only captures and reads frames. On a panic, the panic hook (`setup`) ends the process before unwinding.
     unsafe { collective::find_callers_by(find) };
 }
 
 fn find() -> Option<collective::Place> {
-    // A thread that ends has no thread-local memory any more.
+    // `try_with`, because thread-local memory of an ending thread is gone.
     KNOWN.try_with(|known| known.try_borrow_mut().ok()?.find()).ok().flatten()
 }
 
 #[derive(Default)]
 struct Known {
-    /// Cached results of [`is_inside`].
+    /// Results of [`is_inside`], by return address.
     inside: HashMap<usize, bool>,
     lines: HashMap<Vec<usize>, Option<collective::Place>>,
 }
@@ -140,31 +139,31 @@ impl Known {
         place
     }
 
-    /// Returns the key of the present call: return addresses, innermost first.
+    /// Returns the cache key of the present call: its return addresses, innermost first.
     fn return_addresses(&mut self) -> Vec<usize> {
         struct Walk<'a> {
             known: &'a mut Known,
             addresses: Vec<usize>,
         }
         extern "C" fn each(context: *mut c_void, walk: *mut c_void) -> c_int {
-            // SAFETY: `walk` of the function below, which nobody else uses meanwhile.
+            // SAFETY: `walk` is the variable of the enclosing function, which does not use it during the backtrace.
             let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
-            // SAFETY: the unwinder gives a context, which is valid during this call.
+            // SAFETY: the unwinder passes a `context` that is valid during this callback.
             let address = unsafe { _Unwind_GetIP(context) };
             walk.addresses.push(address);
             let is_inside = *walk.known.inside.entry(address).or_insert_with(|| is_inside(address));
-            // Any other number than 0 ends the walk.
+            // A number other than 0 ends the walk.
             c_int::from(!is_inside || walk.addresses.len() == FRAMES)
         }
         let mut walk = Walk { known: self, addresses: Vec::new() };
-        // SAFETY: `each` is a valid callback, which gets a pointer to `walk`.
+        // SAFETY: `each` is a valid callback, and its argument is a pointer to `walk`.
         unsafe { _Unwind_Backtrace(each, (&raw mut walk).cast()) };
         walk.addresses
     }
 }
 
 unsafe extern "C" {
-    // The unwinder that the standard library uses (Itanium C++ ABI: Exception Handling, 1.3).
+    // The unwinder of the standard library (Itanium C++ ABI: Exception Handling, 1.3).
     fn _Unwind_Backtrace(
         each: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
         argument: *mut c_void,
@@ -172,23 +171,23 @@ unsafe extern "C" {
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
 }
 
-/// Whether a return address lies in the library, or in a routine of a profiler, which stands between the library and the program.
+/// Returns whether a return address is in the library, or in a wrapper that a profiler has put between the program and the library.
 fn is_inside(address: usize) -> bool {
     let (own, _) = module(find as fn() -> Option<collective::Place> as usize);
     let (module, name) = module(address);
     module == own || name.is_some_and(is_exported)
 }
 
-/// Returns the start of the executable or library that contains an address, and the name of the function, if that is exported.
+/// Returns the start of the executable or library that contains an address, and the function's name if it is exported.
 fn module(address: usize) -> (usize, Option<&'static str>) {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // A return address may be after the last instruction of its function.
+    // The return address may be just after the end of its function, if the call is the function's last instruction.
     let address = std::ptr::without_provenance(address.wrapping_sub(1));
     // SAFETY: `dladdr` accepts any address, and writes `found`.
     unsafe { libc::dladdr(address, found.as_mut_ptr()) };
-    // SAFETY: written, or zeroes, which are a valid `Dl_info`.
+    // SAFETY: `dladdr` has written `found`, or left the zeroes, which are a valid `Dl_info`.
     let found = unsafe { found.assume_init() };
-    // SAFETY: null, or a text of a library, which is mapped while its function is on the stack.
+    // SAFETY: `dli_sname` is not null, and its library stays mapped while one of its functions is on the stack.
     let name = (!found.dli_sname.is_null()).then(|| unsafe { CStr::from_ptr(found.dli_sname) });
     (found.dli_fbase.addr(), name.and_then(|name| name.to_str().ok()))
 }

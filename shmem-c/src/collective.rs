@@ -1,7 +1,7 @@
-//! Collectives: of teams, of all PEs, and over active sets.
+//! Collectives of teams, of all PEs, and of active sets.
 //!
-//! Each routine checks its arguments. On teams, the runtime moves bytes, and combines items by [`combine`]. On other
-//! [active sets](crate::active_set), members use gets. Routines of teams return 0: a mistake ends the job.
+//! Each routine checks its arguments. On a team, the runtime's collectives move the bytes, and [`combine`] reduces elements. An
+//! [active set](crate::active_set) that is not a team uses gets. Routines of teams return 0, because a mistake ends the job.
 
 use std::ffi::c_int;
 
@@ -57,7 +57,7 @@ routines! {
     }
 }
 
-/// Routines that are older than teams.
+/// Routines on active sets, which are older than teams.
 pub(crate) mod over_sets {
     use super::*;
 
@@ -108,15 +108,14 @@ unsafe fn broadcast<T: Item>(members: Members, dest: *mut T, source: *const T, e
     let root = required_rank(members.routine(), argument, root, members.size());
     let places = places(members.routine(), (dest, elements), (source, elements), May::BeOne);
     match members.by_team() {
-        // SAFETY: C's caller leaves both buffers to the collective. With a set, the root's own destination stays as
-        // it is.
+        // SAFETY: the C program does not use the buffers during the collective.
         Ok(team) => unsafe {
             collective::broadcast(team, members.world(), places, root, !members.is_set());
         },
         Err(set) => {
-            // The root's own destination stays as it is.
+            // With an active set, the root's own destination stays unchanged.
             let bytes = |rank| if rank == root && root != set.rank() { places.from.bytes } else { 0 };
-            // SAFETY: C's caller leaves both buffers to the collective.
+            // SAFETY: the C program does not use the buffers during the collective.
             unsafe { set.exchange(|rank| (places.from.offset, dest.cast(), bytes(rank))) };
         }
     }
@@ -131,9 +130,9 @@ unsafe fn collect<T: Item>(members: Members, dest: *mut T, source: *const T, ele
         Some(to)
     };
     match members.by_team() {
-        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint.
+        // SAFETY: the C program does not use the buffers during the collective, and they are disjoint (`into`).
         Ok(team) => unsafe { collective::collect(team, members.world(), from, size_of::<T>(), into) },
-        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint.
+        // SAFETY: the C program passes disjoint buffers, and does not use them during the collective.
         Err(set) => unsafe { set.collect(dest, source, elements) },
     }
 }
@@ -142,11 +141,11 @@ unsafe fn fcollect<T: Item>(members: Members, dest: *mut T, source: *const T, el
     let all = elements.saturating_mul(members.size());
     let places = places(members.routine(), (dest, all), (source, elements), May::NotBeOne);
     match members.by_team() {
-        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint (`places`).
+        // SAFETY: the C program does not use the buffers during the collective, and they are disjoint (`places`).
         Ok(team) => unsafe { collective::fcollect(team, members.world(), places) },
         Err(set) => {
             let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
-            // SAFETY: both buffers are in segments (`places`), with a part for each member.
+            // SAFETY: both buffers are in segments, with space for a part of each member (`places`).
             unsafe { set.exchange(|rank| (places.from.offset, to(rank), places.from.bytes)) };
         }
     }
@@ -156,12 +155,12 @@ unsafe fn alltoall<T: Item>(members: Members, dest: *mut T, source: *const T, el
     let all = elements.saturating_mul(members.size());
     let places = places(members.routine(), (dest, all), (source, all), May::NotBeOne);
     match members.by_team() {
-        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint (`places`).
+        // SAFETY: the C program does not use the buffers during the collective, and they are disjoint (`places`).
         Ok(team) => unsafe { collective::alltoall(team, members.world(), places) },
         Err(set) => {
             let part = elements * size_of::<T>();
             let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
-            // SAFETY: both buffers are in segments (`places`), with a part for each member.
+            // SAFETY: both buffers are in segments, with space for a part of each member (`places`).
             unsafe { set.exchange(|rank| (places.from.offset + set.rank() * part, to(rank), part)) };
         }
     }
@@ -183,7 +182,7 @@ unsafe fn alltoalls<T: Item>(
     let size = size_of::<T>();
     match members.by_team() {
         Ok(team) => {
-            // SAFETY: C's caller leaves both buffers to the collective; the places have room for all elements.
+            // SAFETY: the C program does not use the buffers during the collective, and each has space for all elements (`places`).
             unsafe { collective::alltoalls(team, members.world(), places, (elements, size), (from, to)) };
         }
         Err(set) => {
@@ -191,7 +190,7 @@ unsafe fn alltoalls<T: Item>(
             for k in 0..elements {
                 let there = places.from.offset + (set.rank() * elements + k) * from * size;
                 let here = |rank: usize| dest.wrapping_add((rank * elements + k) * to).cast();
-                // SAFETY: both buffers are in segments (`places`), with an element for each member.
+                // SAFETY: both buffers are in segments, with space for an element of each member (`places`).
                 unsafe { set.get_parts(|rank| (there, here(rank), size)) };
             }
             set.meet();
@@ -200,7 +199,7 @@ unsafe fn alltoalls<T: Item>(
 }
 
 unsafe fn reduce<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize, by: Reduction) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { combined(members, dest, source, elements, by, Combined::All, by.family) };
 }
 
@@ -209,7 +208,7 @@ unsafe fn to_all<T: Item>(members: Members, dest: *mut T, source: *const T, elem
         let why = format_args!("is {elements}: there cannot be less than nothing");
         refuse(members.routine(), "nreduce", why)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { reduce(members, dest, source, elements, by) };
 }
 
@@ -225,14 +224,14 @@ unsafe fn combined<T: Item>(
     let places = places(members.routine(), (dest, elements), (source, elements), May::BeOne);
     let fold = by.fold::<T>(members.routine());
     match members.by_team() {
-        // SAFETY: C's caller leaves both buffers to the collective.
+        // SAFETY: the C program does not use the buffers during the collective.
         Ok(team) => unsafe { collective::reduce(team, members.world(), family, places, which, fold) },
-        // SAFETY: C's caller leaves both buffers to the collective. Sets have no scans.
+        // SAFETY: the C program does not use the buffers during the collective. Active sets have no scans: `which` is `All`.
         Err(set) => unsafe { set.reduce(dest.cast(), places.from, fold) },
     }
 }
 
-/// Returns a member's rank. Refuses a number that is no rank.
+/// Returns a rank as an index. Refuses a number that is no rank of `members` members.
 pub(crate) fn required_rank(routine: &str, argument: &str, rank: c_int, members: usize) -> usize {
     let number = usize::try_from(rank).ok().filter(|number| *number < members);
     let last = members - 1;
@@ -245,23 +244,23 @@ pub(crate) fn required_stride(routine: &str, argument: &str, stride: isize) -> u
     distance.unwrap_or_else(|| refuse(routine, argument, format_args!("is {stride}: strides are at least 1")))
 }
 
-/// Returns the extent of strided elements, in elements.
+/// Returns the length of strided elements, from the first to the last, in elements.
 pub(crate) fn spread(elements: usize, stride: usize) -> usize {
     elements.checked_sub(1).map_or(0, |steps| steps.saturating_mul(stride).saturating_add(1))
 }
 
-/// The overlap of source and destination that a collective allows.
+/// The overlap of source and destination that a collective permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum May {
-    /// The two are equal or disjoint.
+    /// Source and destination are equal or disjoint.
     BeOne,
-    /// The two are disjoint.
+    /// Source and destination are disjoint.
     NotBeOne,
-    /// Elements of the two are disjoint, and may interleave.
+    /// Elements of source and destination are disjoint, and may interleave.
     Interleave,
 }
 
-/// Returns the extents of destination and source. Refuses asymmetric addresses and forbidden overlap.
+/// Returns the extents of source and destination. Refuses addresses that are not symmetric, and an overlap that `may` excludes.
 pub(crate) fn places<T>(
     routine: &'static str,
     (dest, written): (*mut T, usize),
@@ -274,7 +273,7 @@ pub(crate) fn places<T>(
     places
 }
 
-/// Returns the extent of `elements` elements. Refuses an asymmetric address, unless `elements` is 0.
+/// Returns the extent of `elements` elements at `pointer`. Refuses an address that is not symmetric, unless `elements` is 0.
 pub(crate) fn place<T>(
     routine: &'static str,
     argument: &'static str,

@@ -1,6 +1,6 @@
-//! The operations of reductions, on each type of C.
+//! The operations of reductions, for each element type of C.
 //!
-//! A [`Fold`] combines slices, so the compiler vectorises it. Elements need not be aligned.
+//! A [`Fold`] combines slices, so that the compiler can vectorise it. Elements may be unaligned.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -9,10 +9,10 @@ use shmem_core::observe::Family;
 
 use crate::types::{Arithmetic, Numeric};
 
-/// An operation on elements of one type.
+/// A reduction's operation, for one element type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduction {
-    /// Combines `into` with a later rank's `from`. Ranges may be unaligned, and are disjoint.
+    /// Combines the elements at `into` with those of a higher rank at `from`. The two ranges are disjoint, and may be unaligned.
     combine: unsafe fn(into: *mut u8, from: *const u8, elements: usize),
     rounds: bool,
     pub(crate) family: Family,
@@ -43,7 +43,7 @@ macro_rules! reductions {
                 ///
                 /// As [`each`].
                 unsafe fn combine<$N: $bound>(into: *mut u8, from: *const u8, elements: usize) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller keeps this function's contract.
                     unsafe { each::<$N>(into, from, elements, $op) }
                 }
                 Reduction { combine: combine::<$N>, rounds: $rounds, family: Family::$family }
@@ -62,19 +62,19 @@ reductions! {
     prod<N: Arithmetic> = N::times, N::ROUNDS, Prod;
 }
 
-/// Combines elements one by one.
+/// Replaces each element at `into` by `op` of it and the element at `from`.
 ///
 /// # Safety
 ///
-/// `elements` must be writable from `into` on, and readable from `from` on, and the two disjoint.
+/// `elements` elements must be readable and writable at `into`, and readable at `from`. The two ranges must be disjoint.
 #[inline(always)]
 unsafe fn each<T: Copy>(into: *mut u8, from: *const u8, elements: usize, op: impl Fn(T, T) -> T) {
     let (into, from) = (into.cast::<T>(), from.cast::<T>());
     for k in 0..elements {
         let (left, right) = (into.wrapping_add(k), from.wrapping_add(k));
-        // SAFETY: elements that are readable (caller).
+        // SAFETY: both elements are readable (caller).
         let (a, b) = (unsafe { left.read_unaligned() }, unsafe { right.read_unaligned() });
-        // SAFETY: an element that is writable (caller).
+        // SAFETY: the element at `left` is writable (caller).
         unsafe { left.write_unaligned(op(a, b)) };
     }
 }

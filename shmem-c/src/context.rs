@@ -1,6 +1,6 @@
-//! Contexts: the streams of operations that `shmem_ctx_t` stands for, and sessions on them.
+//! Contexts: a [`Stream`] of operations for each `shmem_ctx_t`, and sessions, which are hints.
 //!
-//! A [`Stream`] has a table of its team's slots, so translating PE numbers costs nothing.
+//! A stream has a table of the slots of its team's PEs, so translating PE numbers costs nothing.
 
 use std::ffi::{c_int, c_long};
 use std::sync::OnceLock;
@@ -35,7 +35,7 @@ routines! {
 #[repr(C)]
 pub(crate) struct Stream {
     size: AtomicUsize,
-    /// The address of each PE's slot; 0 where operations take the cold path.
+    /// The address of each PE's slot in this process, or 0 if operations must take the cold path.
     bases: AtomicPtr<usize>,
     pes: AtomicPtr<Pe>,
     endpoint: AtomicPtr<Endpoint>,
@@ -46,13 +46,13 @@ type Tables = (Box<[usize]>, Box<[Pe]>);
 
 static DEFAULT: Stream = Stream::closed();
 
-/// The tables of all PEs, from the first start on.
+/// The tables of the world's team, from the first start on.
 static ALL_PES: OnceLock<Tables> = OnceLock::new();
 
 /// A context of the program.
 struct Made {
     stream: Stream,
-    /// The tables of a team; `None`: those of all PEs.
+    /// The tables of the context's team, or `None` for [`ALL_PES`].
     tables: Option<Tables>,
     team: Team,
     is_private: bool,
@@ -73,19 +73,19 @@ impl Stream {
         }
     }
 
-    /// Returns the address of a PE's slot; 0: take the cold path.
+    /// Returns the address of a PE's slot, or 0 if the caller must take the cold path.
     #[inline(always)]
     pub(crate) fn base(&self, pe: i32) -> usize {
-        // A negative number is a large one.
+        // As unsigned, a negative number exceeds every size.
         let pe = pe as u32 as usize;
         if pe >= self.size.load(Ordering::Relaxed) {
             return 0;
         }
-        // SAFETY: `open` gives `bases` `size` entries; `close` sets `size` to 0.
+        // SAFETY: `pe` is below `size`. `open` sets `bases` to a table of `size` entries, and `close` sets `size` to 0.
         unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
-    /// Returns a PE by its number in the stream's team. Refuses a number that no member has.
+    /// Returns the PE with number `pe` in the stream's team. Refuses a number beyond the team.
     pub(crate) fn pe(&self, routine: &str, pe: i32) -> Pe {
         self.endpoint(routine);
         let size = self.size.load(Ordering::Relaxed);
@@ -93,14 +93,14 @@ impl Stream {
             let last = size.wrapping_sub(1);
             refuse(routine, "pe", format_args!("is {pe}: PEs are 0 to {last}"));
         }
-        // SAFETY: `open` gives `pes` `size` entries; `close` sets `size` to 0.
+        // SAFETY: `pe` is below `size`. `open` sets `pes` to a table of `size` entries, and `close` sets `size` to 0.
         unsafe { *self.pes.load(Ordering::Relaxed).wrapping_add(pe as usize) }
     }
 
-    /// Returns the runtime's endpoint. Refuses a call while the library is closed.
+    /// Returns the stream's endpoint. Refuses a call while the library is closed.
     pub(crate) fn endpoint(&self, routine: &str) -> &'static Endpoint {
         current(routine);
-        // SAFETY: null, or set by `open`; it lives until `close` makes it null.
+        // SAFETY: the pointer is null, or `open` set it to an endpoint that lives until `close` sets it to null.
         let endpoint = unsafe { self.endpoint.load(Ordering::Relaxed).as_ref() };
         endpoint.unwrap_or_else(|| refuse_gone(routine))
     }
@@ -118,8 +118,8 @@ impl Stream {
     }
 }
 
-/// A call of a routine with a context. Two registers hold it: a larger value would be written to memory, for the cold path, on
-/// the hot path as well.
+/// A routine's name and context. The value fits in two registers. A larger value would be written to memory on the hot path too,
+/// because the cold path needs its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     ctx: Ctx,
@@ -137,7 +137,7 @@ impl Call {
         self.name
     }
 
-    /// Returns whether the context is `SHMEM_CTX_INVALID`, with which some routines do nothing.
+    /// Returns whether the context is `SHMEM_CTX_INVALID`, for which `fence` and `quiet` do nothing.
     #[inline(always)]
     pub(crate) fn is_nowhere(self) -> bool {
         self.ctx == Ctx::INVALID
@@ -159,10 +159,10 @@ impl Call {
     }
 }
 
-/// Returns the stream of a context. Refuses a handle of no context.
+/// Returns the stream of a context. Refuses a handle that names no context.
 #[inline(always)]
 pub(crate) fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
-    // Both constants in one test.
+    // One test for both constants, `SHMEM_CTX_DEFAULT` and `SHMEM_CTX_INVALID`.
     if ctx.0.wrapping_add(1) <= 1 {
         if ctx == Ctx::INVALID {
             refuse_context(routine);
@@ -189,18 +189,18 @@ fn refuse_context(routine: &str) -> ! {
     refuse(routine, "ctx", why)
 }
 
-/// The default stream. It has no PEs while the library is closed.
+/// Returns the stream of `SHMEM_CTX_DEFAULT`. It has no PEs while the library is closed.
 #[inline(always)]
 pub(crate) fn default_stream() -> &'static Stream {
     &DEFAULT
 }
 
-/// Returns the runtime's default endpoint. Refuses a call while the library is closed.
+/// Returns the endpoint of `SHMEM_CTX_DEFAULT`. Refuses a call while the library is closed.
 pub(crate) fn default_endpoint(routine: &str) -> &'static Endpoint {
     DEFAULT.endpoint(routine)
 }
 
-/// Gives the default stream its PEs.
+/// Gives the default stream its endpoint and PEs.
 pub(crate) fn open(world: &CWorld) {
     let endpoint = world.endpoint();
     let tables = ALL_PES.get_or_init(|| tables_of(endpoint, world.pes().iter().collect()));
@@ -215,7 +215,7 @@ pub(crate) fn destroy_all() {
     CONTEXTS.those(|_| true).into_iter().for_each(|handle| drop(CONTEXTS.take(handle)));
 }
 
-/// Destroys the contexts of a team, except private ones. Returns whether there are any private ones.
+/// Destroys the contexts of a team, except private contexts. Returns whether there are private ones.
 pub(crate) fn destroy_of(team: Team) -> bool {
     let shared = CONTEXTS.those(|made| made.team == team && !made.is_private);
     shared.into_iter().for_each(|handle| drop(CONTEXTS.take(handle)));
@@ -228,13 +228,13 @@ fn tables_of(endpoint: &Endpoint, pes: Vec<Pe>) -> Tables {
 }
 
 fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
-    // SAFETY: C's threads use the context as its options say, and C opens no phase.
+    // SAFETY: threads of the C program use the context as its options allow, and C programs open no phases.
     unsafe { c_interface::context::endpoint(context) }
 }
 
 unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut Ctx) -> c_int {
     let world = current(routine);
-    // SAFETY: C gives a handle to be written.
+    // SAFETY: the C program passes a writable `ctx`.
     unsafe { ctx.write(Ctx::INVALID) };
     let Some(members) = team::find(routine, "team", team) else { return team::FAILURE };
     let is_private = wanted & SHMEM_CTX_PRIVATE != 0;
@@ -244,7 +244,7 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
         _ => Level::Multiple,
     };
     let of_team = (team != Team::WORLD).then_some(members);
-    // SAFETY: the C program uses the context as its options promise, which the specification requires.
+    // SAFETY: threads of the C program use the context as its options allow, as the specification requires.
     let context = match unsafe { c_interface::context::create(world, of_team, level) } {
         Ok(context) => context,
         Err(error) => return refused(routine, &in_words_of_c(&error)),
@@ -257,14 +257,14 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
     };
     let tables = made.tables.as_ref().or_else(|| ALL_PES.get());
     let tables = tables.unwrap_or_else(|| unreachable!("the library is open"));
-    // The stream points into the kept value, which does not move any more.
+    // The stream points to `made`, which is boxed and so does not move.
     made.stream.open(tables, endpoint_of(&made.context));
-    // SAFETY: C gives a handle to be written.
+    // SAFETY: the C program passes a writable `ctx`.
     unsafe { ctx.write(Ctx(handle)) };
     0
 }
 
-/// Warns once why there is no context. Returns the status of a failure.
+/// Warns once per process why no context was created. Returns the status of a failure.
 fn refused(routine: &str, why: &str) -> c_int {
     static TOLD: AtomicBool = AtomicBool::new(false);
     tell_once(&TOLD, routine, why);
@@ -299,12 +299,12 @@ unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
         Ctx::DEFAULT => Team::WORLD,
         made => CONTEXTS.of(made.0).map_or_else(|| refuse_gone(routine), |made| made.team),
     };
-    // SAFETY: C gives a handle to be written.
+    // SAFETY: the C program passes a writable `team`.
     unsafe { team.write(of) };
     if of == Team::INVALID { team::FAILURE } else { 0 }
 }
 
-/// A session is a hint, which has no effect here. Refuses an invalid context.
+/// Starts or stops a session, which is a hint without effect here. Refuses an invalid context.
 fn session(routine: &'static str, ctx: Ctx) {
     if ctx != Ctx::INVALID {
         stream(ctx, routine).endpoint(routine);

@@ -1,4 +1,4 @@
-//! Messages about mistakes of the caller: routine, argument, what is allowed, and the line of the call.
+//! Error texts about mistakes of the C program: routine, argument, permitted values, and the line of the call.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use shmem_launch::diagnostics::say;
 use crate::call_site::CallSite;
 use crate::world;
 
-/// Ends the job with a message: `PE 2: shmem_put32: argument pe is 7: PEs are 0 to 3; at file.c:12`. An empty argument
-/// stands for the call itself.
+/// Ends the job with an error text: `PE 2: shmem_put32: argument pe is 7: PEs are 0 to 3; at file.c:12`. An empty `argument`
+/// means that the call itself is a mistake.
 #[cold]
 #[inline(never)]
 pub(crate) fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> ! {
@@ -21,7 +21,7 @@ pub(crate) fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> !
     end(1, &text)
 }
 
-/// Ends the job, or the process where there is none, with a message.
+/// Ends the job with an error text. A process that is in no job ends alone.
 pub(crate) fn end(code: i32, text: &str) -> ! {
     match world::any() {
         Some(world) => c_interface::job::abort(world, code, text),
@@ -29,7 +29,7 @@ pub(crate) fn end(code: i32, text: &str) -> ! {
     }
 }
 
-/// Warns why a routine fails, once for each `told`: many programs do not look at its result.
+/// Warns why a routine fails, because many programs ignore its result. Warns once for each `told`.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell_once(told: &AtomicBool, routine: &str, why: &str) {

@@ -1,4 +1,4 @@
-//! Extensions of other libraries, and partitions: `shmemx.h`.
+//! `shmemx.h`: partitions, and extensions that other libraries introduced.
 
 use std::ffi::{c_char, c_int};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -35,7 +35,7 @@ fn wtime(_: &'static str) -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// Describes a partition. Returns -1 if there is none.
+/// Writes the description of a partition to `info`. Returns -1 if there is no such partition.
 unsafe fn partition_info(routine: &'static str, partition: c_int, info: *mut PartitionInfo) -> c_int {
     let world = world::current(routine);
     let id = u32::try_from(partition).unwrap_or(u32::MAX);
@@ -51,7 +51,7 @@ unsafe fn partition_info(routine: &'static str, partition: c_int, info: *mut Par
     let usage = heap.usage();
     let page_size = report.grants.get(world.my_pe()).map_or(0, |grant| grant.pgsize as usize);
     let told = PartitionInfo { id: partition, size: usage.used + usage.free, page_size, name };
-    // SAFETY: C gives a variable to be written.
+    // SAFETY: the C program passes a writable `info`.
     unsafe { info.write(told) };
     0
 }

@@ -1,18 +1,18 @@
-//! Globals of the program: `.data` and `.bss` of the executable are symmetric memory in C.
+//! Globals of the C program: `.data` and `.bss` of the executable become symmetric memory.
 //!
-//! Their pages are mapped twice: where the linker put them, for loads and stores of the program, and in the slot of the PE, at
-//! one offset on all PEs, as a segment like any other. So address randomisation matters in one subtraction ([`offset`]). Three
-//! steps:
+//! Their pages are mapped twice: at the linker's addresses, for loads and stores of the program, and as a segment in the PE's slot,
+//! at the same offset on all PEs. So only one subtraction ([`offset`]) depends on address randomisation. Three steps:
 //!
-//! 1. A constructor maps a memfd in the place of the pages ([`moving`]), before `main`, while the process has one thread. These are
-//!    the pages that the executable may write, less those that are read-only after relocation ([`executable`]). Untouched pages
-//!    stay untouched.
+//! 1. A constructor maps a memfd in the place of the pages ([`moving`]), before `main`, while the process has one thread. It
+//!    moves the pages that the executable may write, except those that are read-only after relocation ([`executable`]). Pages that
+//!    were never touched take no memory.
 //! 2. Before the start all PEs compare the number of bytes and the build of the executable ([`describe`]).
-//! 3. At the start each PE adopts its memfd as a segment ([`adopt`]).
+//! 3. At the start each PE makes its memfd a segment ([`adopt`]).
 //!
-//! If globals cannot be moved, the job warns once, and a routine that gets the address of a global refuses it with the reason
-//! ([`refusal`]): a program may use the heap alone. Constants are equal on all PEs, and are read locally ([`is_constant`]).
-//! Thread-local variables and those of shared libraries are not symmetric. A forked child gets private copies ([`fork`]).
+//! If globals cannot be moved, the job warns once and goes on, because a program may use the heap alone. A routine that gets the
+//! address of a global then refuses it with the reason ([`refusal`]). Constants are equal on all PEs, and are read locally
+//! ([`is_constant`]). Thread-local variables and variables of shared libraries are not symmetric. A forked child gets private
+//! copies ([`fork`]).
 //!
 //! Source: OpenSHMEM 1.5, 3 (memory model: global and static variables are symmetric).
 
@@ -36,16 +36,16 @@ use self::moving::Failure;
 use self::names::Variables;
 
 static FIRST: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the globals; 0 before the start.
+/// Number of bytes of the globals, or 0 before the start.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
-/// Offset of the globals in each slot.
+/// Offset of the globals in every PE's slot.
 static PLACE: AtomicUsize = AtomicUsize::new(0);
 
 static EXECUTABLE: OnceLock<Option<Executable>> = OnceLock::new();
-/// The memfd of the globals; negative: they are not moved.
+/// The memfd of the globals, or a negative number if they were not moved.
 static MEMFD: AtomicI32 = AtomicI32::new(-1);
 static FAILURE: OnceLock<Failure> = OnceLock::new();
-/// Whether this process is a forked child with private copies.
+/// Whether this process is a forked child, which has private copies of the globals.
 static IS_COPY: AtomicBool = AtomicBool::new(false);
 
 /// Runs before `main`, and before most other constructors.
@@ -55,7 +55,7 @@ static BEFORE_MAIN: extern "C" fn() = before_main;
 
 extern "C" fn before_main() {
     let executable = Executable::of_this_process();
-    // No static is written while globals are moved: those of this library may be among them.
+    // No static is written while globals are moved, because this library's own statics may be among the globals.
     let moved = match &executable {
         Some(executable) => executable.data().and_then(|data| moving::move_data(&data)),
         None => Err(Failure::Unfit("the dynamic linker does not say where the program lies")),
@@ -70,14 +70,14 @@ extern "C" fn before_main() {
     }
 }
 
-/// Returns the offset of a global in the slot of each PE; `None` before the start, and for other addresses.
+/// Returns the offset of a global in every PE's slot. Returns `None` before the start, and if `address` is not in the globals.
 #[inline(always)]
 pub(crate) fn offset(address: usize) -> Option<usize> {
     let off = address.wrapping_sub(FIRST.load(Relaxed));
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
 }
 
-/// Returns start and name of the global that contains an offset of the slot.
+/// Returns start and name of the global at an offset of the slot.
 fn name(offset: usize) -> Option<(usize, String)> {
     static NAMES: OnceLock<Variables> = OnceLock::new();
     let inside = offset.wrapping_sub(PLACE.load(Relaxed));
@@ -87,7 +87,7 @@ fn name(offset: usize) -> Option<(usize, String)> {
     Some((offset - (address - found.start), found.name.clone()))
 }
 
-/// Returns whether bytes are constants of the executable, which are equal on all PEs.
+/// Returns whether a range is constant data of the executable, which is equal on all PEs.
 pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     let Some(Some(executable)) = EXECUTABLE.get() else { return false };
     let end = address.saturating_add(bytes);
@@ -95,7 +95,7 @@ pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     !written && executable.holds(address..end)
 }
 
-/// Returns why an address in the executable is not symmetric.
+/// Returns why an address of the executable is not symmetric. Returns `None` for other addresses.
 pub(crate) fn refusal(address: usize) -> Option<String> {
     let executable = EXECUTABLE.get()?.as_ref()?;
     if !executable.holds(address..address) {
@@ -108,7 +108,8 @@ pub(crate) fn refusal(address: usize) -> Option<String> {
     Some(format!("it is a global of the program, and these are not symmetric here: {failure}"))
 }
 
-/// Describes the program to the runtime, with the size of its default heap if none is set. Before the start.
+/// Passes the size and build of the program's globals to the runtime, which compares them at the start. `default_heap` is the size
+/// of the default heap if the user sets none.
 pub(crate) fn describe(default_heap: u64) {
     let executable = EXECUTABLE.get().and_then(Option::as_ref);
     let data = executable.and_then(|executable| executable.data().ok()).filter(|_| FAILURE.get().is_none());
@@ -131,13 +132,13 @@ pub(crate) fn describe(default_heap: u64) {
     describe_program(Program { line, globals, default_heap });
 }
 
-/// Makes the globals a segment of the slot of this PE. Collective, at the start.
+/// Makes the globals a segment of this PE's slot. Collective, at the start.
 ///
-/// An error, in words, is the same on all PEs.
+/// Returns the same error text on all PEs.
 ///
 /// # Safety
 ///
-/// As [`adopt_globals`]: from now on PEs write the globals of each other by routines, as programs in C promise to do.
+/// As [`adopt_globals`]: afterwards other PEs may write the globals, and the program must synchronise, as OpenSHMEM requires.
 pub(crate) unsafe fn adopt<L: ThreadLevel>(world: &World<L>) -> Result<(), String> {
     if let Some(failure) = FAILURE.get() {
         if world.my_pe() == 0 {
@@ -148,7 +149,7 @@ pub(crate) unsafe fn adopt<L: ThreadLevel>(world: &World<L>) -> Result<(), Strin
     let Some(data) = data() else { return Ok(()) };
     let span = data.span();
     let memfd = memfd(&data).map_err(|failure| failure.to_string())?;
-    // SAFETY: the promise of this function's caller.
+    // SAFETY: the caller keeps the contract of `adopt_globals`.
     let place =
         unsafe { adopt_globals(world, memfd, span.len(), name) }.map_err(|error| error.to_string())?;
     FIRST.store(span.start, Relaxed);
@@ -157,10 +158,10 @@ pub(crate) unsafe fn adopt<L: ThreadLevel>(world: &World<L>) -> Result<(), Strin
     Ok(())
 }
 
-/// Duplicates the memfd of the globals.
+/// Duplicates the memfd of the globals, so that the segment can own it.
 fn memfd(data: &Data) -> Result<OwnedFd, Failure> {
     if IS_COPY.swap(false, Relaxed) {
-        // This memfd is the parent's.
+        // The memfd that a forked child inherits is the parent's, so the child makes its own.
         let own = moving::move_data(data)?;
         MEMFD.store(own.into_raw_fd(), Relaxed);
     }
@@ -182,7 +183,7 @@ fn held() -> Option<BorrowedFd<'static>> {
     if memfd < 0 {
         return None;
     }
-    // SAFETY: the descriptor may be closed, or of another file: the calls on it here only ask whether it is still the memfd.
+    // SAFETY: the program may have closed the descriptor or reused its number. `is_memfd` only asks whether it is still the memfd.
     let memfd = unsafe { BorrowedFd::borrow_raw(memfd) };
     moving::is_memfd(memfd).then_some(memfd)
 }

@@ -1,14 +1,14 @@
-//! [`Handles`]: values that C names by numbers. A handle is the index of a place, with a generation in the upper bits. So a stale
-//! handle is refused, even if its place is in use again, and copies of handles are equal numbers.
+//! [`Handles`]: a table of values with an integer handle for each. A handle is the index of a table entry, with a generation above
+//! it. So a stale handle is refused even if its entry is in use again.
 //!
-//! A lock protects additions and removals. A single value is read without the lock: the specification forbids a program to use a
-//! handle while another thread destroys it.
+//! A lock protects additions and removals. A lookup takes no lock, because the specification forbids a program to use a handle
+//! while another thread destroys it.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use shmem_core::exclusion::Mutex;
 
-/// At most `N` values at once, by their handles.
+/// A table of at most `N` values at once, by handle.
 pub(crate) struct Handles<T, const N: usize> {
     places: [AtomicPtr<Kept<T>>; N],
     taken: Mutex<Taken>,
@@ -20,7 +20,7 @@ struct Kept<T> {
 }
 
 struct Taken {
-    /// Number of places that were ever in use.
+    /// Number of entries that were ever in use.
     places: usize,
     free: Vec<usize>,
     generation: usize,
@@ -32,7 +32,7 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         Self { places: [const { AtomicPtr::new(std::ptr::null_mut()) }; N], taken: Mutex::new(taken) }
     }
 
-    /// Adds a value, if there is room. Returns the handle, which is at least `N`.
+    /// Adds a value and returns its handle, which is at least `N`. Returns `None` if the table is full.
     pub(crate) fn keep(&self, value: T) -> Option<usize> {
         let mut taken = self.taken.lock();
         let place = taken.free.pop().unwrap_or(taken.places);
@@ -47,11 +47,11 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         Some(handle)
     }
 
-    /// Returns the value of a handle, unless the value was taken.
+    /// Returns the value of a handle, or `None` if the value was removed.
     #[inline(always)]
     pub(crate) fn of(&self, handle: usize) -> Option<&'static T> {
-        // SAFETY: null, or from `keep`: it lives until the program destroys it, and the specification forbids a program to use it
-        // meanwhile.
+        // SAFETY: the pointer is null or from `keep`. Its value lives until the program destroys the handle, and the specification
+        // forbids a program to use the handle meanwhile.
         let kept = unsafe { self.places[handle % N].load(Ordering::Acquire).as_ref() }?;
         (kept.handle == handle).then_some(&kept.value)
     }
@@ -60,7 +60,7 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         let mut taken = self.taken.lock();
         self.of(handle)?;
         let kept = self.places[handle % N].swap(std::ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: from `keep`, since it stood for the handle, and taken once, by the swap.
+        // SAFETY: the pointer is from `keep`, because the entry had a value for `handle`. The swap makes this the only removal.
         let kept = unsafe { Box::from_raw(kept) };
         taken.free.push(handle % N);
         Some(kept.value)
@@ -69,7 +69,7 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
     pub(crate) fn those(&self, matches: impl Fn(&T) -> bool) -> Vec<usize> {
         let taken = self.taken.lock();
         let handle = |place: &AtomicPtr<Kept<T>>| {
-            // SAFETY: null, or from `keep`: it lives until it is taken, which needs the lock that is held here.
+            // SAFETY: the pointer is null or from `keep`. Its value lives until `take`, which needs the lock that is held here.
             let kept = unsafe { place.load(Ordering::Acquire).as_ref() }?;
             matches(&kept.value).then_some(kept.handle)
         };

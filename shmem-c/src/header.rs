@@ -1,5 +1,5 @@
-//! Writes the headers that follow from the table: `shmem/api.h`, with prototypes, generic macros of C11 and overloads of C++, and
-//! `shmem/extension.h`. `shmem.h` and `shmemx.h` include them.
+//! Generates the headers from the table of routines: `shmem/api.h`, with prototypes, generic macros of C11 and overloads of C++,
+//! and `shmem/extension.h`. `shmem.h` and `shmemx.h` include them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use crate::table::{Routine, rows};
 
-/// Types of a fixed size, and the base type of each on LP64 systems.
+/// Each type of a fixed size, with its base type on LP64 systems.
 const SAME: [(&str, &str); 10] = [
     ("int8_t", "signed char"),
     ("uint8_t", "unsigned char"),
@@ -23,11 +23,11 @@ const SAME: [(&str, &str); 10] = [
     ("ptrdiff_t", "long"),
 ];
 
-/// Parts of the names of routines that were extensions of other libraries.
+/// Parts of the names of routines that other libraries had as extensions before OpenSHMEM 1.6.
 const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
 
-/// Routines that are exported but not declared, because programs use these names themselves.
+/// Routines that are exported but not declared, because programs declare these names themselves.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
 fn prototypes() -> Vec<&'static Routine> {
@@ -53,7 +53,7 @@ fn prototypes() -> Vec<&'static Routine> {
     all
 }
 
-/// `p` and `g` of `long double`, which assembly exports.
+/// Returns `p` and `g` of `long double`, which assembly exports.
 fn long_double() -> Vec<&'static Routine> {
     let mut all = Vec::new();
     rows! { told [all] LongDouble "longdouble" {
@@ -63,7 +63,7 @@ fn long_double() -> Vec<&'static Routine> {
     all
 }
 
-/// Bitwise reductions of `long long`, which is no type of a fixed size here: inline functions for the generic names.
+/// Returns bitwise team reductions of `long long`: inline functions, because no fixed-size type is `long long` on LP64 systems.
 fn long_long() -> Vec<&'static Routine> {
     let mut all = Vec::new();
     rows! { told [all] LongLong "long_long" {
@@ -95,7 +95,7 @@ fn declared(routine: &Routine, name: &str) -> String {
     format!("{}({arguments});\n", joined(&(routine.result)(), name))
 }
 
-/// The parameters; `of` maps types.
+/// Returns the list of parameters. `of` maps their types.
 fn parameters(routine: &Routine, of: &dyn Fn(&str) -> String) -> String {
     routine
         .arguments
@@ -110,7 +110,7 @@ fn joined(of: &str, name: &str) -> String {
     format!("{of}{space}{name}")
 }
 
-/// The cases of a generic name: routines without and with a context, one for each base type.
+/// The routines of a generic name: those without and those with a context, one for each base type.
 #[derive(Default)]
 struct Group {
     argument: usize,
@@ -132,7 +132,7 @@ fn groups(all: &[&'static Routine]) -> BTreeMap<&'static str, Group> {
     groups
 }
 
-/// `_Generic` over an argument.
+/// Returns a `_Generic` selection of a routine by the type of an argument.
 fn choice(argument: usize, cases: &[&Routine]) -> String {
     let mut text = format!("_Generic(SHMEM_C11_{argument}(__VA_ARGS__)");
     for routine in cases {
@@ -141,7 +141,7 @@ fn choice(argument: usize, cases: &[&Routine]) -> String {
         if let Some(plain) = of.strip_prefix("const ") {
             _ = write!(text, ", \\\n        {plain}: {}", routine.name);
         } else if routine.name.contains("_wait") || routine.name.contains("_test") {
-            // Until 1.4, words that are waited for were volatile.
+            // Until OpenSHMEM 1.4, `wait` and `test` had volatile arguments.
             _ = write!(text, ", \\\n        volatile {of}: {}", routine.name);
         }
     }
@@ -159,7 +159,7 @@ fn generic(name: &str, group: &Group) -> String {
     )
 }
 
-/// A function of C++ that calls a routine. `of` maps types of parameters, and `given` arguments of the call.
+/// Returns a C++ function that calls a routine. `of` maps the types of its parameters, and `given` maps the arguments of the call.
 fn overload(
     name: &str,
     routine: &Routine,
@@ -213,11 +213,11 @@ inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signa
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
 ";
 
-/// Writes both headers into the directory `shmem` below `include`, which is created.
+/// Writes both headers into `include/shmem`, and creates that directory.
 ///
 /// # Errors
 ///
-/// If a file cannot be written.
+/// If the directory or a file cannot be written.
 pub fn write(include: &Path) -> io::Result<()> {
     let folder = include.join("shmem");
     fs::create_dir_all(&folder)?;
@@ -272,7 +272,7 @@ fn api() -> String {
     text + OVERLOADS + "#endif\n}\n#endif\n\n#endif\n"
 }
 
-/// Overloads for complex numbers of C in C++: of a routine, and of its generic name.
+/// Returns C++ overloads for C's complex types, of a routine and of its generic name.
 fn of_c(routine: &Routine) -> String {
     let of = |of: &str| of.replace("shmem_complex_", "shmem_c_complex_");
     let given = |of: &str, name: &str| match of.contains("shmem_complex_") {

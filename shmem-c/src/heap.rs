@@ -1,10 +1,10 @@
-//! Symmetric heaps: `shmem_malloc` and its relatives, their old names, and those of partitions.
+//! Symmetric heaps: `shmem_malloc` and related routines, their old names, and routines for partitions.
 //!
-//! An allocation of no bytes is `NULL`, without a barrier. Without room, the result is `NULL` on all PEs, and each warns once how to
-//! make room. Pending operations are completed before memory is freed.
+//! An allocation of 0 bytes returns `NULL`, without a barrier. If memory is exhausted, the result is `NULL` on all PEs, and each PE
+//! warns once, with the setting to change. Pending operations are completed before memory is freed.
 //!
-//! If PEs ask for different sizes, all get the largest one, as programs from before OpenSHMEM 1.2 expect; in checked mode this is a
-//! mistake. Alignments are rounded up to powers of two.
+//! If PEs ask for different sizes, all get the largest size, because programs from before OpenSHMEM 1.2 expect this. In checked
+//! mode, different sizes are an error. Alignments are rounded up to powers of two.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::AtomicBool;
@@ -47,7 +47,7 @@ routines! {
 
 const DEFAULT: c_int = 1;
 
-/// Allocates a block. Returns `NULL` for no bytes, or without room.
+/// Allocates a block. Returns `NULL` for 0 bytes, or if memory is exhausted.
 fn block(
     routine: &str,
     bytes: usize,
@@ -63,7 +63,7 @@ fn block(
     }
 }
 
-/// Warns once why there is no room. Returns `NULL`.
+/// Warns once per process why an allocation failed. Returns `NULL`.
 fn failed(routine: &str, error: &Error) -> *mut c_void {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let why = match error.kind() {
@@ -100,7 +100,7 @@ fn in_words_of_c(error: &HeapError) -> String {
     }
 }
 
-/// Returns the largest of the sizes that PEs ask for; in checked mode, which compares sizes, this PE's own.
+/// Returns the largest size that any PE asks for. In checked mode, which compares sizes, returns this PE's size.
 fn largest(world: &CWorld, bytes: usize) -> usize {
     if shmem::c_interface::job::settings(world).check != CheckChoice::Off {
         return bytes;
@@ -121,7 +121,7 @@ fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int)
     block(routine, size, |world, size| heap(routine, world, partition).align(alignment, size))
 }
 
-/// Returns the heap of a partition. Refuses a number of no partition.
+/// Returns the heap of a partition. Refuses a number that names no partition.
 fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'w, shmem::thread::Multiple> {
     let id = u32::try_from(partition).unwrap_or(u32::MAX);
     world
@@ -129,13 +129,13 @@ fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'
         .unwrap_or_else(|error| refuse(routine, "partition", format_args!("is {partition}: {error}")))
 }
 
-/// Frees all allocations of the program.
+/// Frees all symmetric allocations of the program.
 ///
 /// # Safety
 ///
-/// Every PE calls it between the same two collectives, and no PE uses such memory any more.
+/// Every PE must call this between the same two collectives, and no PE may use the allocations afterwards.
 pub(crate) unsafe fn free_all(world: &CWorld) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { shmem::c_interface::job::free_all(world) };
 }
 

@@ -1,7 +1,7 @@
 //! OpenSHMEM 1.5 and 1.6 for C and C++, on the runtime of `shmem-rt`.
 //!
 //! A thin layer: a table of routines, and functions that translate C addresses and call the runtime. A process has one world, from
-//! the first `shmem_init` to the exit. Heaps, all segments, and the variables of the executable (`globals`) are symmetric.
+//! the first `shmem_init` to the exit. All segments are symmetric: heaps, and the executable's variables (`globals`).
 //!
 //! ```text
 //! setup bootstrap heap rma strided amo wait order context signal extension     one-sided families
@@ -11,8 +11,8 @@
 //! word          symmetric words of the library's own protocols
 //! world         the state of the process
 //! handles       handles of contexts and teams
-//! errors        messages about mistakes of the caller
-//! call_site     the line of C that calls, for messages, checks and traces
+//! errors        error texts about mistakes of the C program
+//! call_site     the line of C that calls, for error texts, checks and traces
 //! table types   names and types of C
 //! header        the headers, made from the table
 //! ```

@@ -3,12 +3,12 @@
 //! A queue lock (Mellor-Crummey and Scott), in two halves of a `long` of each PE:
 //!
 //! ```text
-//! upper half   of the lock's home PE: number of the last PE of the queue, plus 1; 0: the lock is free
-//! lower half   of each PE: whether it waits, and number of the next PE of the queue, plus 1
+//! upper half   on the home PE: number of the last PE of the queue, plus 1; 0 if the lock is free
+//! lower half   on each PE: a bit for "this PE waits", and number of the next PE of the queue, plus 1
 //! ```
 //!
-//! A PE waits for its own word, which the PE before it changes when it leaves. The home PE follows from the lock's offset, so that
-//! locks are spread over all PEs.
+//! A PE waits on its own lower half, which its predecessor in the queue changes when it releases the lock. The lock's offset
+//! determines the home PE, so that locks are spread over all PEs.
 
 use std::ffi::{c_int, c_long};
 use std::fmt;
@@ -34,7 +34,7 @@ routines! {
     }
 }
 
-/// The bit of a lower half: its PE waits.
+/// The bit of a lower half that says: this PE waits for the lock.
 const WAITS: u64 = 1 << 31;
 
 struct Lock {
@@ -49,7 +49,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Carries out an operation, and reports it to the observer as one call.
+    /// Performs an operation on a lock, which the observer sees as one call.
     fn call<R>(
         routine: &'static str,
         lock: *mut c_long,
@@ -69,7 +69,7 @@ impl Lock {
         let SegmentOffset { segment, offset } = place;
         let home = world.pes()[offset / size_of::<c_long>() % world.n_pes()];
         let half = |offset| {
-            // SAFETY: half of an aligned word of eight bytes, which lies in the segment (`locate`).
+            // SAFETY: the place is half of an aligned word of eight bytes, which is in a segment (`locate`).
             unsafe { Word::new(routine, SegmentOffset { segment, offset }, Width::W4) }
         };
         let (upper, lower) = if cfg!(target_endian = "little") { (4, 0) } else { (0, 4) };
@@ -94,7 +94,7 @@ impl Lock {
             return;
         }
         let own = self.world.me();
-        // After the swap below, the next PE of the queue may write this word.
+        // Before the swap below, after which the next PE of the queue may write this word.
         self.queue.update(own, AtomicOp::Set(WAITS), Family::AtomicSet);
         let before = self.last.fetch(self.home, AtomicOp::Swap(self.me()), Family::AtomicSwap);
         if before == self.me() {
@@ -108,15 +108,15 @@ impl Lock {
         self.queue.wait(|word| word & WAITS == 0, || format!("behind PE {}", before - 1));
     }
 
-    /// Acquires the lock if it is free. Returns whether it has.
+    /// Acquires the lock if it is free. Returns whether the lock was acquired.
     fn test(&self) -> bool {
-        // A fetch leaves the word in the owner's cache.
+        // The fetch goes first, because a failed compare-and-swap would take the word from the owner's cache.
         self.last.fetch(self.home, AtomicOp::Fetch, Family::AtomicFetch) == 0 && self.take()
     }
 
     fn clear(&self) {
         let own = self.world.me();
-        // Operations under the lock complete before another PE acquires it.
+        // Complete the operations of this PE before another PE acquires the lock.
         c_interface::job::quiet_all(self.world);
         if self.queue.mine() == 0 {
             let desired = AtomicOp::CompareSwap { expected: self.me(), desired: 0 };
@@ -127,7 +127,7 @@ impl Lock {
             if last == 0 {
                 self.refuse("is held by nobody");
             }
-            // The next PE has not yet written its number.
+            // The next PE of the queue has swapped the upper half, but has not yet written its number here.
             self.queue.wait(|word| word != 0, || "for who comes next to say so".to_owned());
         }
         let next = self.queue.mine();
@@ -138,7 +138,7 @@ impl Lock {
         self.queue.update(self.pe(next), AtomicOp::And(!WAITS & u64::from(u32::MAX)), Family::AtomicAnd);
     }
 
-    /// As [`test`](Self::test), without a fetch before.
+    /// Does the same as [`test`](Self::test), without the fetch before the compare-and-swap.
     fn take(&self) -> bool {
         let op = AtomicOp::CompareSwap { expected: 0, desired: self.me() };
         self.last.fetch(self.home, op, Family::AtomicCompareSwap) == 0

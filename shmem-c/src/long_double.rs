@@ -1,7 +1,7 @@
 //! Arithmetic of `long double`, a type that Rust does not have, in assembly.
 //!
-//! On x86-64 it is the type of the x87 unit: 80 bits in 16 bytes, of which the last six are padding. On 64-bit Arm it has 128 bits,
-//! and the compiler's library has functions for it.
+//! On x86-64, `long double` is the 80-bit type of the x87 unit, in 16 bytes with six bytes of padding at the end. On 64-bit Arm it
+//! has 128 bits, and the compiler's library has functions for its arithmetic.
 
 use core::arch::asm;
 use core::cmp::Ordering;
@@ -18,7 +18,7 @@ impl PartialEq for LongDouble {
     }
 }
 
-/// Instructions of the x87 unit for two numbers. Its registers are empty before and after.
+/// Runs instructions of the x87 unit on two numbers. The unit's registers are empty before and after.
 #[cfg(target_arch = "x86_64")]
 macro_rules! x87 {
     ($left:expr, $right:expr => $($code:literal)* $(, $flag:ident = $register:ident)*) => {
@@ -37,14 +37,14 @@ impl Arithmetic for LongDouble {
 
     #[inline]
     fn plus(mut self, other: Self) -> Self {
-        // SAFETY: it reads both numbers, and writes the first ten bytes of the left one.
+        // SAFETY: the instructions read both numbers, and write the first ten bytes of the left one.
         unsafe { x87!(&raw mut self, &raw const other => "faddp st(1), st" "fstp tbyte ptr [{left}]") };
         self
     }
 
     #[inline]
     fn times(mut self, other: Self) -> Self {
-        // SAFETY: it reads both numbers, and writes the first ten bytes of the left one.
+        // SAFETY: the instructions read both numbers, and write the first ten bytes of the left one.
         unsafe { x87!(&raw mut self, &raw const other => "fmulp st(1), st" "fstp tbyte ptr [{left}]") };
         self
     }
@@ -55,7 +55,7 @@ impl PartialOrd for LongDouble {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let (above, below, unordered): (u8, u8, u8);
-        // SAFETY: it reads both numbers.
+        // SAFETY: the instructions only read both numbers.
         unsafe {
             x87!(
                 other, self => "fcomip st, st(1)" "seta {above}" "setb {below}" "setp {unordered}" "fstp st(0)",
@@ -66,7 +66,7 @@ impl PartialOrd for LongDouble {
     }
 }
 
-/// Calls a function of two numbers, and then runs `$code`. Functions preserve the registers of the numbers' addresses.
+/// Calls a function of two numbers, and then runs `$code`. The function preserves x20 and x21, the numbers' addresses.
 #[cfg(target_arch = "aarch64")]
 macro_rules! quad {
     ($left:expr, $right:expr => $function:literal $code:literal $(, $given:ident)?) => {
@@ -83,14 +83,14 @@ impl Arithmetic for LongDouble {
 
     #[inline]
     fn plus(mut self, other: Self) -> Self {
-        // SAFETY: it reads both numbers, and writes the left one.
+        // SAFETY: the instructions read both numbers, and write the left one.
         unsafe { quad!(&raw mut self, &raw const other => "__addtf3" "str q0, [x20]") };
         self
     }
 
     #[inline]
     fn times(mut self, other: Self) -> Self {
-        // SAFETY: it reads both numbers, and writes the left one.
+        // SAFETY: the instructions read both numbers, and write the left one.
         unsafe { quad!(&raw mut self, &raw const other => "__multf3" "str q0, [x20]") };
         self
     }
@@ -101,9 +101,9 @@ impl PartialOrd for LongDouble {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let (unordered, order): (i32, i32);
-        // SAFETY: it reads both numbers.
+        // SAFETY: the instructions only read both numbers.
         unsafe { quad!(&raw const *self, &raw const *other => "__unordtf2" "", unordered) };
-        // SAFETY: it reads both numbers.
+        // SAFETY: the instructions only read both numbers.
         unsafe { quad!(&raw const *self, &raw const *other => "__letf2" "", order) };
         (unordered == 0).then(|| order.cmp(&0))
     }

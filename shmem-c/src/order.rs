@@ -21,7 +21,7 @@ unsafe fn pe_quiet(call: Call, pes: *const c_int, count: usize) {
     }
     let endpoint = call.endpoint();
     for at in 0..count {
-        // SAFETY: C passes `count` PEs.
+        // SAFETY: the C program passes `count` PE numbers at `pes`.
         let pe = unsafe { pes.wrapping_add(at).read() };
         untyped::quiet_pe(endpoint, call.pe(pe));
     }

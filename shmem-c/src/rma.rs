@@ -1,7 +1,7 @@
-//! Put and get: `shmem_put`, `shmem_get`, `shmem_p`, `shmem_g`, of types, of sizes, of bytes, and non-blocking.
+//! Put and get: `shmem_put`, `shmem_get`, `shmem_p`, `shmem_g`; for types, for sizes and for bytes, blocking and non-blocking.
 //!
-//! On the hot path, address and slot are looked up in tables, and a transfer is a copy and a look at the PE's doorbell. All else takes
-//! the cold path: early and late calls, other nodes, observed jobs, further segments, mistakes.
+//! On the hot path, tables give offset and slot, and a put copies the data and wakes the PE if it sleeps. Everything else takes the
+//! cold path: a closed library, other nodes, observed jobs, segments other than default heap and globals, and mistakes.
 
 use std::ffi::c_int;
 
@@ -38,14 +38,14 @@ routines! {
     }
 }
 
-/// Returns the address of a value in the slot of a PE, and the slot's start; `None`: take the cold path.
+/// Returns the address of a value in a PE's slot, and the slot's start. Returns `None` if the caller must take the cold path.
 #[inline(always)]
 pub(crate) fn near<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     let (to, slot) = in_slot(call, symmetric::offset(pointer)?, pe)?;
     Some((to.cast(), slot))
 }
 
-/// [`near`] for a word of atomic operations. The cold path refuses an unaligned word.
+/// Returns [`near`] of a word for atomic operations. Returns `None` if the word is unaligned, which the cold path refuses.
 #[inline(always)]
 pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     if pointer.is_aligned() { near(call, pointer, pe) } else { None }
@@ -68,20 +68,20 @@ fn in_slot(call: Call, offset: usize, pe: c_int) -> Option<(*mut u8, *mut u8)> {
     (base != 0).then(|| (slot.wrapping_add(offset), slot))
 }
 
-/// Returns a range in the memory of a PE, for the cold path. Refuses an address that is not symmetric.
+/// Returns a range in the memory of a PE, for the cold path. Refuses addresses that are not symmetric.
 pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &str, pe: c_int) -> Remote {
     let pe = call.pe(pe);
     let SegmentOffset { segment, offset } = symmetric::locate(pointer, bytes, call.routine(), argument);
     Remote { pe, segment, offset }
 }
 
-/// [`remote`] for a word of atomic operations. Refuses an unaligned word.
+/// Returns [`remote`] of a word for atomic operations. Refuses an unaligned word.
 pub(crate) fn remote_word<T>(call: Call, pointer: *const T, argument: &str, pe: c_int) -> Remote {
     symmetric::must_be_aligned(pointer, call.routine(), argument);
     remote(call, pointer, size_of::<T>(), argument, pe)
 }
 
-/// Returns the bytes of elements. Refuses an overflow.
+/// Returns the number of bytes of `elements` elements. Refuses a number that overflows.
 #[inline(always)]
 pub(crate) fn bytes_of<T>(call: Call, elements: usize) -> usize {
     elements.checked_mul(size_of::<T>()).unwrap_or_else(|| too_many(call.routine(), elements, size_of::<T>()))
@@ -98,28 +98,28 @@ fn too_many(routine: &str, elements: usize, each: usize) -> ! {
 #[inline(always)]
 pub(crate) unsafe fn p<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
     let Some((to, slot)) = near(call, dest, pe) else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         return unsafe { p_far(call, dest, value, pe) };
     };
-    // SAFETY: the place is symmetric memory of a PE of this node (`near`).
+    // SAFETY: `to` is symmetric memory of a PE of this node (`near`).
     unsafe { untyped::store(to, value) };
-    // SAFETY: the start of its slot (`near`).
+    // SAFETY: `slot` is the start of the slot of PE `pe` (`near`).
     unsafe { untyped::ring(slot) };
 }
 
 #[cold]
 #[inline(never)]
 unsafe fn p_far<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
-    // SAFETY: a value on this stack.
+    // SAFETY: `value` is a local variable.
     unsafe { put_far(call, dest.cast(), (&raw const value).cast(), size_of::<T>(), pe, Family::P) };
 }
 
 #[inline(always)]
 pub(crate) unsafe fn g<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
     match near(call, source, pe) {
-        // SAFETY: the place is symmetric memory of a PE of this node (`near`).
+        // SAFETY: `from` is symmetric memory of a PE of this node (`near`).
         Some((from, _)) => unsafe { untyped::load(from) },
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         None => unsafe { g_far(call, source, pe) },
     }
 }
@@ -128,36 +128,36 @@ pub(crate) unsafe fn g<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
 #[inline(never)]
 unsafe fn g_far<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
     let mut value = T::zeroed();
-    // SAFETY: a value on this stack.
+    // SAFETY: `value` is a local variable.
     unsafe { get_far(call, (&raw mut value).cast(), source.cast(), size_of::<T>(), pe, Family::G) };
     value
 }
 
 #[inline(always)]
 unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize, pe: c_int, family: Family) {
-    // A single value needs no loop, and no check of its end.
+    // Faster for a single value: without a loop over bytes and without a check of the range's end.
     if nelems == 1
         && let Some((to, slot)) = near(call, dest, pe)
     {
-        // SAFETY: one value can be read (caller), wherever it lies.
+        // SAFETY: one value at `source` is readable (caller), and may be unaligned.
         let value = unsafe { source.read_unaligned() };
-        // SAFETY: the place is symmetric memory of a PE of this node (`near`).
+        // SAFETY: `to` is symmetric memory of a PE of this node (`near`).
         unsafe { untyped::store(to, value) };
-        // SAFETY: the start of its slot (`near`).
+        // SAFETY: `slot` is the start of the slot of PE `pe` (`near`).
         return unsafe { untyped::ring(slot) };
     }
     let bytes = bytes_of::<T>(call, nelems);
     let Some((to, slot)) = near_range(call, dest, bytes, pe) else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         return unsafe { put_far(call, dest.cast(), source.cast(), bytes, pe, family) };
     };
     // SAFETY: `to` is symmetric memory of a PE of this node (`near_range`); `source` is readable (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
-    // SAFETY: the start of its slot (`near_range`).
+    // SAFETY: `slot` is the start of the slot of PE `pe` (`near_range`).
     unsafe { untyped::ring(slot) };
 }
 
-/// Writes bytes to a PE on the cold path.
+/// Writes bytes to a PE by the runtime, on the cold path.
 ///
 /// # Safety
 ///
@@ -171,7 +171,7 @@ unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
         return;
     }
     let to = remote(call, dest, bytes, "dest", pe);
-    // SAFETY: `to` is in the segment (`remote`); `source` is readable (caller).
+    // SAFETY: `to` is in a segment (`remote`); `source` is readable (caller).
     unsafe { untyped::put(endpoint, to, source, bytes, family) };
 }
 
@@ -181,12 +181,12 @@ unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
     match near_range(call, source, bytes, pe) {
         // SAFETY: `from` is symmetric memory of a PE of this node (`near_range`); `dest` is writable (caller).
         Some((from, _)) => unsafe { untyped::copy(dest.cast(), from, bytes) },
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         None => unsafe { get_far(call, dest.cast(), source.cast(), bytes, pe, family) },
     }
 }
 
-/// Reads bytes of a PE on the cold path.
+/// Reads bytes of a PE by the runtime, on the cold path.
 ///
 /// # Safety
 ///
@@ -197,16 +197,16 @@ unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
     let endpoint = call.endpoint();
     if bytes == 0 || globals::is_constant(source.addr(), bytes) {
         call.pe(pe);
-        // SAFETY: constants of the program, equal on all PEs; `dest` is writable (caller).
+        // SAFETY: `source` is constant data of the program, equal on all PEs. `dest` is writable (caller).
         return unsafe { untyped::copy(dest, source, bytes) };
     }
     let from = remote(call, source, bytes, "source", pe);
-    // SAFETY: the bytes at `from` are in the segment (`remote`); `dest` is writable (caller).
+    // SAFETY: `from` is in a segment (`remote`), and `dest` is writable (caller).
     unsafe { untyped::get(endpoint, dest, from, bytes, family) };
 }
 
-// No type of Rust is passed as `long double`: on the stack, and returned in an x87 register (System V x86-64), or in a vector register
-// (AAPCS64). So `p` and `g` are assembly, which passes pointers on.
+// Rust has no type with the ABI of `long double`, which is passed on the stack and returned in an x87 register (System V x86-64),
+// or passed and returned in a vector register (AAPCS64). So `p` and `g` are assembly stubs, which pass pointers to these functions.
 
 /// Writes a `long double`.
 ///
@@ -215,9 +215,9 @@ unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
 /// As [`p`].
 unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int) {
     let name = if ctx == Ctx::DEFAULT { &"shmem_longdouble_p" } else { &"shmem_ctx_longdouble_p" };
-    // SAFETY: what was passed, on the caller's stack.
+    // SAFETY: `value` points to the argument, on the stack of the assembly stub's caller or of the stub.
     let value = unsafe { value.read_unaligned() };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { p(Call::new(ctx, name), dest, value, pe) };
 }
 
@@ -228,9 +228,9 @@ unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: *const
 /// As [`g`].
 unsafe extern "C" fn longdouble_g(ctx: Ctx, into: *mut LongDouble, source: *const LongDouble, pe: c_int) {
     let name = if ctx == Ctx::DEFAULT { &"shmem_longdouble_g" } else { &"shmem_ctx_longdouble_g" };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     let value = unsafe { g(Call::new(ctx, name), source, pe) };
-    // SAFETY: room for a result, on the stack of the assembly below.
+    // SAFETY: `into` points to space for the result, on the stack of the assembly stub.
     unsafe { into.write_unaligned(value) };
 }
 
@@ -243,17 +243,17 @@ macro_rules! function {
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".pushsection .text.shmem_longdouble,\"ax\",@progbits",
-    // dest, pe; the value lies above the return address.
+    // Arguments: dest, pe. The value is on the stack, above the return address.
     function!("pshmem_longdouble_p":
         ".cfi_startproc" "mov ecx, esi" "mov rsi, rdi" "xor edi, edi" "lea rdx, [rsp + 8]" "jmp {p}" ".cfi_endproc"),
-    // ctx, dest, pe.
+    // Arguments: ctx, dest, pe. The value is on the stack, above the return address.
     function!("pshmem_ctx_longdouble_p":
         ".cfi_startproc" "mov ecx, edx" "lea rdx, [rsp + 8]" "jmp {p}" ".cfi_endproc"),
-    // source, pe.
+    // Arguments: source, pe.
     function!("pshmem_longdouble_g":
         ".cfi_startproc" "sub rsp, 24" ".cfi_adjust_cfa_offset 24" "mov ecx, esi" "mov rdx, rdi" "mov rsi, rsp"
         "xor edi, edi" "call {g}" "fld tbyte ptr [rsp]" "add rsp, 24" ".cfi_adjust_cfa_offset -24" "ret" ".cfi_endproc"),
-    // ctx, source, pe.
+    // Arguments: ctx, source, pe.
     function!("pshmem_ctx_longdouble_g":
         ".cfi_startproc" "sub rsp, 24" ".cfi_adjust_cfa_offset 24" "mov ecx, edx" "mov rdx, rsi" "mov rsi, rsp"
         "call {g}" "fld tbyte ptr [rsp]" "add rsp, 24" ".cfi_adjust_cfa_offset -24" "ret" ".cfi_endproc"),

@@ -1,9 +1,9 @@
-//! Start, end, and queries.
+//! Initialisation, finalisation, and queries.
 //!
-//! Initialisations are counted. Each `shmem_finalize` is a barrier. The last one frees heap, teams and contexts, and closes the
-//! library; further ones do nothing. The process leaves the job at its exit, because it cannot join again. This is after handlers
-//! and destructors of the program, which may call an open library. An exit with status 0 finalises; with another status the
-//! launcher ends the job. A panic of the runtime ends the job with one message, and never unwinds into C.
+//! Initialisations are counted. Each `shmem_finalize` is a barrier. The last `shmem_finalize` frees heap, teams and contexts, and
+//! closes the library. Further calls of `shmem_finalize` do nothing. The process leaves the job at its exit, because it could not
+//! join again. It leaves after the program's exit handlers and destructors, which may call an open library. An exit with status 0
+//! leaves the job; at another status the launcher ends it. A panic of the runtime ends the job, and never unwinds into C.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;
@@ -45,7 +45,7 @@ routines! {
         plain "team_ptr" "" (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void [] = team_ptr;
         plain "info_get_version" "" (major: *mut c_int, minor: *mut c_int) [] = info_get_version;
         plain "info_get_name" "" (name: *mut c_char) [] = info_get_name;
-        // A hook for profilers; and routines of machines without coherent caches.
+        // A hook for profilers, and routines for machines without coherent caches. They have no effect here.
         plain "pcontrol" "" (level: c_int) [] = |_, _| ();
         plain "set_cache_inv" "" () [] = |_| ();
         plain "clear_cache_inv" "" () [] = |_| ();
@@ -58,21 +58,21 @@ routines! {
 
 pub(crate) const VENDOR: &std::ffi::CStr = c"shmem-rt";
 
-/// Bytes of the default heap if none are set. Only touched pages take memory.
+/// Bytes of the default heap if the user sets none. Only touched pages take memory.
 const HEAP: u64 = 512 << 20;
 
-/// Initialisations without their `shmem_finalize`.
+/// Number of initialisations that no `shmem_finalize` has ended yet.
 static DEPTH: Mutex<usize> = Mutex::new(0);
 static LEVEL: AtomicI32 = AtomicI32::new(SHMEM_THREAD_SINGLE);
 static STATUS: AtomicI32 = AtomicI32::new(-1);
 
-/// Runs after all handlers of the exit, also those that were registered before `shmem_init`, and after destructors of C++.
+/// Runs at the exit after the program's exit handlers, even those registered before `shmem_init`, and after C++ destructors.
 #[used]
 #[unsafe(link_section = ".fini_array.00099")]
 static BEHIND_HANDLERS: extern "C" fn() = leave;
 
 unsafe extern "C" {
-    /// As atexit(3), with the status (glibc).
+    /// glibc's atexit(3) for functions that get the exit status.
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
@@ -87,7 +87,7 @@ fn start(routine: &str, level: c_int) {
 }
 
 unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { start_and_tell(routine, requested, provided, shmem::init) }
 }
 
@@ -97,7 +97,7 @@ unsafe fn init_with(
     requested: c_int,
     provided: *mut c_int,
 ) -> c_int {
-    // SAFETY: null, or C's structure.
+    // SAFETY: `bootstrap` is null, or the C program passes a valid structure.
     let Some(bootstrap) = (unsafe { bootstrap.as_ref() }).copied() else {
         refuse(routine, "bootstrap", "is NULL: it says which process this is, and exchanges bytes");
     };
@@ -106,18 +106,18 @@ unsafe fn init_with(
     }
     let join = || {
         bootstrap::join();
-        // SAFETY: processes have different numbers, and a get returns the value that the other process has put (`shmemx.h`).
+        // SAFETY: the program gives each process a number of its own, and a get returns the value that was put (`shmemx.h`).
         unsafe { shmem::init_with(bootstrap) }
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { start_and_tell(routine, requested, provided, join) }
 }
 
-/// Starts, and writes the thread level to `provided`.
+/// Starts the runtime, and writes the thread level to `provided`.
 ///
 /// # Safety
 ///
-/// `provided` must be null, or a variable to be written.
+/// `provided` must be null or writable.
 unsafe fn start_and_tell(
     routine: &'static str,
     requested: c_int,
@@ -130,7 +130,7 @@ unsafe fn start_and_tell(
     }
     start_by(routine, requested, join);
     if !provided.is_null() {
-        // SAFETY: a variable to be written (caller).
+        // SAFETY: `provided` is not null, so it is writable (caller).
         unsafe { provided.write(LEVEL.load(Ordering::Relaxed)) };
     }
     0
@@ -156,21 +156,21 @@ fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
     globals::describe(HEAP);
     call_site::open();
     let world = join().unwrap_or_else(|error| errors::end(2, &error.to_string()));
-    // SAFETY: a program in C has no references to its variables.
+    // SAFETY: a C program has no Rust references to its variables.
     let adopted = unsafe { globals::adopt(&world) };
     if let Err(error) = adopted {
         shmem::c_interface::job::abort(&world, 1, &error);
     }
     untyped::expect_fences();
     tell_panics();
-    // SAFETY: a function that lives as long as the process.
+    // SAFETY: `keep_status` stays loaded as long as the process lives.
     unsafe { on_exit(keep_status, std::ptr::null_mut()) };
-    // SAFETY: a function that lives as long as the process, and only stores words.
+    // SAFETY: `forget` stays loaded as long as the process lives, and only stores atomic words.
     unsafe { libc::pthread_atfork(None, None, Some(world::forget)) };
     world
 }
 
-/// Makes a panic end the job: frames of C cannot be unwound.
+/// Installs a panic hook that ends the job, because a panic cannot unwind through frames of C.
 fn tell_panics() {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
@@ -187,7 +187,7 @@ fn tell_panics() {
 }
 
 fn finalize(routine: &'static str) {
-    // Some old programs finalise once more.
+    // Some old programs call `shmem_finalize` again.
     if world::is_closed() {
         return;
     }
@@ -198,11 +198,10 @@ fn finalize(routine: &'static str) {
     if *depth == 1 {
         world::finalise();
         team::drop_all();
-        // SAFETY: all PEs are past the barrier above, and call no collective before they initialise again; the program's
-        // allocations end here.
+        // SAFETY: all PEs are between the barrier above and their next collective. Programs may not use allocations any longer.
         unsafe { heap::free_all(world) };
         if bootstrap::is_joined() {
-            // SAFETY: the library is closed (`finalise`), and is not opened again (`start_by`).
+            // SAFETY: `finalise` has closed the library, and `start_by` refuses to open it again.
             unsafe { shmem::c_interface::job::leave(world) };
             bootstrap::leave();
         }
@@ -216,19 +215,19 @@ extern "C" fn keep_status(status: c_int, _: *mut c_void) {
 
 extern "C" fn leave() {
     if STATUS.load(Ordering::Relaxed) == 0 {
-        // SAFETY: the process is exiting, and what its other threads do is its own mistake.
+        // SAFETY: the process is exiting. Other threads that still call the library violate the specification.
         unsafe { world::leave() };
     }
 }
 
 fn query_thread(routine: &'static str, provided: *mut c_int) {
     world::current(routine);
-    // SAFETY: C gives a variable to be written.
+    // SAFETY: the C program passes a writable `provided`.
     unsafe { provided.write(LEVEL.load(Ordering::Relaxed)) };
 }
 
 fn query_initialized(_: &'static str, initialized: *mut c_int) {
-    // SAFETY: C gives a variable to be written.
+    // SAFETY: the C program passes a writable `initialized`.
     unsafe { initialized.write(c_int::from(world::is_open())) };
 }
 
@@ -270,7 +269,7 @@ fn team_ptr(routine: &'static str, team: Team, dest: *const c_void, pe: c_int) -
     pointer_to(routine, dest, pe)
 }
 
-/// Returns this process's pointer to a symmetric address on a PE, or null.
+/// Returns this process's pointer to the symmetric object `dest` on a PE, or null if this process has not mapped it.
 fn pointer_to(routine: &str, dest: *const c_void, pe: shmem::Pe) -> *mut c_void {
     let endpoint = context::default_endpoint(routine);
     let Some(place) = symmetric::find(endpoint, dest.addr(), 1) else { return std::ptr::null_mut() };
@@ -281,14 +280,14 @@ fn pointer_to(routine: &str, dest: *const c_void, pe: shmem::Pe) -> *mut c_void 
 }
 
 unsafe fn info_get_version(_: &'static str, major: *mut c_int, minor: *mut c_int) {
-    // SAFETY: C gives a variable to be written.
+    // SAFETY: the C program passes a writable `major`.
     unsafe { major.write(OPENSHMEM.major as c_int) };
-    // SAFETY: C gives a variable to be written.
+    // SAFETY: the C program passes a writable `minor`.
     unsafe { minor.write(OPENSHMEM.minor as c_int) };
 }
 
 unsafe fn info_get_name(_: &'static str, name: *mut c_char) {
     let text = VENDOR.to_bytes_with_nul();
-    // SAFETY: C gives `SHMEM_MAX_NAME_LEN` bytes, which are more.
+    // SAFETY: the C program passes `SHMEM_MAX_NAME_LEN` writable bytes, which are more than `text` has.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), name.cast(), text.len()) };
 }

@@ -1,4 +1,4 @@
-//! Signals: puts with a signal, and signals alone.
+//! Signals: puts with a signal, and signal updates without data.
 
 use std::ffi::c_int;
 
@@ -75,12 +75,12 @@ unsafe fn put_signal<T: Item>(
     let bytes = bytes_of::<T>(call, nelems);
     let signal = symmetric::offset(sig_addr).filter(|_| sig_addr.is_aligned());
     let Some(((to, slot), signal)) = near_range(call, dest, bytes, pe).zip(signal) else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         return unsafe { put_signal_far(call, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family) };
     };
     // SAFETY: `to` is symmetric memory of a PE of this node (`near_range`); `source` is readable (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
-    // SAFETY: the signal lies in the same slot (`offset`), and is aligned.
+    // SAFETY: `signal` is the offset of an aligned word (`offset`), the same in every slot, and so in `slot`.
     unsafe { untyped::signal_on_node(slot, slot.wrapping_add(signal), op) };
 }
 
@@ -97,10 +97,10 @@ unsafe fn put_signal_far(
     family: Family,
 ) {
     let signal = remote_word(call, sig_addr, "sig_addr", pe);
-    // A put of no bytes may have any address.
+    // A put of 0 bytes may have any address, so the word's address stands in.
     let to = if bytes == 0 { signal } else { remote(call, dest, bytes, "dest", pe) };
     let endpoint = call.endpoint();
-    // SAFETY: `to` is in the segment (`remote`), and `source` readable (caller); the word is aligned (`remote_word`).
+    // SAFETY: `to` is in a segment, and the signal word is aligned (`remote`, `remote_word`). `source` is readable (caller).
     unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family) };
 }
 
@@ -108,9 +108,9 @@ unsafe fn put_signal_far(
 unsafe fn signal_alone(call: Call, sig_addr: *mut u64, signal: u64, pe: c_int, change: fn(u64) -> SignalOp) {
     let op = change(signal);
     match near_word(call, sig_addr, pe) {
-        // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
+        // SAFETY: `word` is aligned and in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => unsafe { untyped::signal_on_node(slot, word.cast(), op) },
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         None => unsafe { signal_far(call, sig_addr, op, pe) },
     }
 }
@@ -120,7 +120,7 @@ unsafe fn signal_alone(call: Call, sig_addr: *mut u64, signal: u64, pe: c_int, c
 unsafe fn signal_far(call: Call, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
     let place = remote_word(call, sig_addr, "sig_addr", pe);
     let family = if let SignalOp::Set(_) = op { Family::SignalSet } else { Family::SignalAdd };
-    // SAFETY: the word lies in the segment, and is aligned (`remote_word`).
+    // SAFETY: the word is in a segment, and aligned (`remote_word`).
     _ = unsafe { untyped::atomic(call.endpoint(), None, place, Width::W8, op.into(), family) };
 }
 

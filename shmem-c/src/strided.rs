@@ -1,4 +1,4 @@
-//! Strided put and get: `shmem_iput`, `shmem_ibput` and others, by the runtime's planner.
+//! Strided put and get: `shmem_iput`, `shmem_ibput` and similar routines, by the runtime's planner of strided transfers.
 
 use std::ffi::c_int;
 
@@ -46,15 +46,15 @@ unsafe fn items<T: Item>(
     pe: c_int,
     family: Family,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { blocks(call, dest, source, dst, sst, 1, nelems, pe, family) };
 }
 
-/// Writes blocks to a PE, or reads them, as the family says. Without bytes, checks the PE only.
+/// Writes blocks to a PE, or reads blocks from it, as `family` says. If there are 0 bytes, only checks the arguments.
 ///
 /// # Safety
 ///
-/// The blocks on this PE must be readable, or writable.
+/// The blocks at `source` must be readable for a put. The blocks at `dest` must be writable for a get.
 pub(crate) unsafe fn blocks<T: Item>(
     call: Call,
     dest: *mut T,
@@ -81,13 +81,13 @@ pub(crate) unsafe fn blocks<T: Item>(
         return;
     }
     let level = Level { count: nblocks, to, from };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { move_bytes(call, dest.cast(), source.cast(), block, level, pe, family) };
 }
 
 /// # Safety
 ///
-/// As [`blocks`]. There is at least one byte.
+/// As [`blocks`]. There must be at least one byte.
 unsafe fn move_bytes(
     call: Call,
     dest: *mut u8,
@@ -105,14 +105,14 @@ unsafe fn move_bytes(
     let endpoint = call.endpoint();
     let align = alignment([dest.addr(), source.addr(), block, to, from]);
     match gets {
-        // SAFETY: the blocks are in the segment (`remote`); those at `dest` writable and disjoint (caller).
+        // SAFETY: the blocks at `place` are in a segment (`remote`). The blocks at `dest` are writable and disjoint (caller).
         true => unsafe { untyped::get_blocks(endpoint, dest, place, block, level, align, family) },
-        // SAFETY: the blocks are in the segment (`remote`), disjoint, and readable (caller).
+        // SAFETY: the blocks at `place` are in a segment (`remote`) and disjoint. The blocks at `source` are readable (caller).
         false => unsafe { untyped::put_blocks(endpoint, place, source, block, level, align, family) },
     }
 }
 
-/// Returns the bytes from the first block to the end of the last one.
+/// Returns the number of bytes from the start of the first block to the end of the last block.
 fn hull(routine: &str, block: usize, count: usize, stride: usize) -> usize {
     let behind = (count - 1).checked_mul(stride).and_then(|last| last.checked_add(block));
     behind.unwrap_or_else(|| {
@@ -120,7 +120,7 @@ fn hull(routine: &str, block: usize, count: usize, stride: usize) -> usize {
     })
 }
 
-/// Returns the largest power of two, up to 16, that divides all words.
+/// Returns the largest power of two, at most 16, that divides all `words`.
 fn alignment(words: [usize; 5]) -> usize {
     let all = words.iter().fold(0, |all, word| all | word);
     1 << all.trailing_zeros().min(4)

@@ -1,7 +1,7 @@
-//! Offsets of C addresses in the slots of PEs.
+//! Translates C addresses to offsets in the slots of PEs.
 //!
-//! An address is looked up in the range of the default heap, then in that of the executable's data, and then in the runtime's
-//! table of all segments. The hot path looks at the first two only.
+//! An address is looked up in the default heap, then in the executable's globals, and then in the runtime's table of all segments.
+//! The hot path looks in the first two only.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,10 +15,10 @@ use crate::world;
 
 static MINE: AtomicUsize = AtomicUsize::new(0);
 static FIRST: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the default heap; 0 while the library is closed.
+/// Bytes of the default heap at which a value of [`LARGEST`] bytes may begin, or 0 while the library is closed.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of the largest value of [`offset`]. The span is shorter by that, so a value that begins in the range ends in the heap.
+/// Bytes of the largest type. A value that begins in the first `SPAN` bytes of the heap also ends in the heap.
 const LARGEST: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) struct SegmentOffset {
     pub(crate) offset: usize,
 }
 
-/// Returns the offset of a value of at most 16 bytes; `None`: take the cold path.
+/// Returns the offset of a value of at most 16 bytes, or `None` if the caller must take the cold path.
 #[inline(always)]
 pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     let address = pointer.addr();
@@ -38,7 +38,7 @@ pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     globals::offset(address)
 }
 
-/// Returns the offset of a range; `None`: take the cold path.
+/// Returns the offset of a range, or `None` if the caller must take the cold path.
 #[inline(always)]
 pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     let offset = pointer.addr().wrapping_sub(MINE.load(Ordering::Relaxed));
@@ -52,7 +52,7 @@ pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     globals::offset(last).map(|_| first)
 }
 
-/// Returns segment and offset of a range. Refuses a range that is not symmetric.
+/// Returns the segment and the offset of a range. Refuses a range that is not symmetric.
 pub(crate) fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SegmentOffset {
     world::current(routine);
     let endpoint = context::default_endpoint(routine);
@@ -67,7 +67,7 @@ pub(crate) fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &st
     }
 }
 
-/// [`locate`], as an address of the runtime.
+/// Returns the symmetric address of a range, in the runtime's type. Refuses a range that is not symmetric.
 pub(crate) fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
     let place = locate(pointer, bytes, routine, argument);
     SymAddr::assume(context::default_endpoint(routine).mine(place.offset))

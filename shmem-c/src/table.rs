@@ -1,7 +1,7 @@
 //! The table of routines, from which all exported names come.
 //!
-//! A family's file has one [`routines!`] with all its rows. A row has a kind, the parts of the name before and after the type's name,
-//! arguments, a generic name, and the function that carries it out:
+//! The file of each family of routines has one [`routines!`] with all its rows. A row has a kind, the name's parts before and after
+//! the type's name, the arguments, a generic name, and the function that implements the routine:
 //!
 //! ```text
 //! routines! {
@@ -14,48 +14,48 @@
 //! }
 //! ```
 //!
-//! | kind | names | the function gets |
+//! | kind | exported names | arguments of the function |
 //! |---|---|---|
-//! | `ctx` | `shmem_float_put`, and `shmem_ctx_float_put` with a context before all arguments | call, arguments |
-//! | `only` | the second alone | the same |
-//! | `fixed` | the first alone | the same |
-//! | `beside` | `shmemx_..` | the same |
+//! | `ctx` | `shmem_float_put`, and `shmem_ctx_float_put` with a context before the other arguments | call, arguments |
+//! | `only` | `shmem_ctx_float_put` | call, arguments |
+//! | `fixed` | `shmem_float_put` | call, arguments |
+//! | `beside` | `shmemx_..` | call, arguments |
 //! | `plain` | `shmem_float_put` | name, arguments |
 //! | `extra` | `shmemx_..` | name, arguments |
-//! | `named` | the name as it stands | name, arguments |
-//! | `team` | `shmem_float_sum_reduce`, with a team before all arguments, and a status as result | members, arguments |
-//! | `set` | `shmem_broadcast32`, with an active set behind all arguments | members, arguments |
-//! | `work` | `shmem_float_sum_to_all`, with an active set that has memory to work in | members, arguments |
+//! | `named` | the name in the row, without a prefix | name, arguments |
+//! | `team` | `shmem_float_sum_reduce`, with a team before the other arguments, and a status as result | members, arguments |
+//! | `set` | `shmem_broadcast32`, with an active set after the other arguments | members, arguments |
+//! | `work` | `shmem_float_sum_to_all`, with an active set and its work array `pWrk` | members, arguments |
 //!
-//! A [call](crate::context::Call) is a context and a name; [members](crate::active_set::Members) know the name as well.
+//! A [call](crate::context::Call) consists of a context and a name. [Members](crate::active_set::Members) include the name as well.
 //!
-//! The list before the braces has the types `T`. `[put 0]` makes the row a case of the generic `shmem_put`, chosen by argument 0.
-//! Expressions after the function are its last arguments.
+//! The identifier before the braces names a list of the types `T`. `[put 0]` makes the row a case of the generic `shmem_put`,
+//! chosen by argument 0. Expressions after the function are its last arguments.
 //!
-//! `pshmem_..` is the strong name of each routine, and `shmem_..` a weak alias, which the assembler makes. An alias must be in the same
-//! object, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows make the list of [`Routine`]s,
-//! from which `shmem-c-table` writes headers at installation.
+//! `pshmem_..` is the strong name of each routine, and `shmem_..` a weak alias, which the assembler makes. An alias must be in the
+//! same object file, so the crate is compiled as one codegen unit (`codegen-units` in the root manifest). The same rows make the
+//! list of [`Routine`]s, from which `shmem-c-table` writes headers at installation.
 
 type Spelling = fn() -> String;
 
-/// A routine, for the header. Constant data: code that makes two thousand of them would be larger than the library.
+/// A routine, as the generated header declares it. Constant data, because code that makes two thousand routines is large.
 pub(crate) struct Routine {
     pub(crate) name: &'static str,
     pub(crate) result: Spelling,
     pub(crate) arguments: &'static [(Spelling, &'static str)],
-    /// C's name of the type `T`.
+    /// The C name of the type `T`.
     pub(crate) of: Spelling,
-    /// The generic name, and the argument that chooses.
+    /// The generic name, and the index of the argument whose type selects the routine.
     pub(crate) generic: Option<(&'static str, usize)>,
     pub(crate) has_context: bool,
 }
 
-/// The rows of a family's file; see the [module](self).
+/// Defines the routines of a family's file from rows; see the [module](self).
 macro_rules! routines {
     ($($list:ident $rows:tt)*) => {
         $($crate::table::$list! { exported [] $rows })*
 
-        /// The routines of this file, for the header.
+        /// Returns the routines of this file, for the generated header.
         pub(crate) fn prototypes() -> Vec<&'static $crate::table::Routine> {
             let mut all = Vec::new();
             $($crate::table::$list! { told [all] $rows })*
@@ -76,7 +76,7 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
-/// Names, arguments, result and call of a row, by its kind.
+/// Expands a row to names, arguments, result and call, by the row's kind.
 macro_rules! routine {
     (ctx $($row:tt)*) => {
         $crate::table::routine! { fixed $($row)* }
@@ -136,7 +136,7 @@ macro_rules! routine {
 }
 pub(crate) use routine;
 
-/// Passes one routine to `exported!` or `told!`.
+/// Passes a routine to `exported!`, which defines it, or to `told!`, which lists it.
 macro_rules! made {
     ({ $then:ident $with:tt $T:ident $generic:tt } $($rest:tt)*) => {
         $crate::table::$then! { $with $T $generic $($rest)* }
@@ -144,7 +144,7 @@ macro_rules! made {
 }
 pub(crate) use made;
 
-/// A function under its two names.
+/// Defines a routine under its strong name and its weak alias.
 macro_rules! exported {
     ([] $T:ident $generic:tt $has_context:literal [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {
         const _: () = {
@@ -157,7 +157,7 @@ macro_rules! exported {
             #[allow(unused_variables, reason = "memory to work in")]
             unsafe extern "C" fn routine($($name: $argument),*) $(-> $result)? {
                 #[allow(unused_unsafe, reason = "some targets are safe")]
-                // SAFETY: C's caller does what the specification requires, as the called function demands.
+                // SAFETY: the C program meets the requirements of the specification, which are the function's contract.
                 unsafe {
                     $call
                 }
@@ -189,7 +189,7 @@ macro_rules! told {
 }
 pub(crate) use told;
 
-/// The first of one or two expressions: that of a row, or else a default.
+/// Expands to the first of one or two expressions: a row's value, or without it the default.
 macro_rules! first {
     ($first:expr $(, $second:expr)?) => {
         $first
@@ -197,7 +197,7 @@ macro_rules! first {
 }
 pub(crate) use first;
 
-/// Lists of types. Each is a macro that expands rows for each type.
+/// Defines a macro for each list of types, which expands rows for each type of the list.
 macro_rules! lists {
     ($d:tt $($(#[$doc:meta])* $list:ident { $($T:ident $type:literal)* })*) => {$(
         $(#[$doc])*
@@ -211,13 +211,13 @@ macro_rules! lists {
 }
 lists! { $
     once { Nothing "" }
-    /// Standard RMA types (OpenSHMEM 1.6, table 3) without `long double`, because no function in Rust takes a `long double`.
+    /// Standard RMA types (OpenSHMEM 1.6, table 3) without `long double`, which functions in Rust cannot have as an argument.
     numbers {
         Float "float" Double "double" Char "char" SChar "schar" Short "short" Int "int" Long "long" LongLong "longlong"
         UChar "uchar" UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8" Int16 "int16" Int32 "int32"
         Int64 "int64" UInt8 "uint8" UInt16 "uint16" UInt32 "uint32" UInt64 "uint64" Size "size" PtrDiff "ptrdiff"
     }
-    /// Standard RMA types.
+    /// Standard RMA types, with `long double`.
     standard_rma {
         Float "float" Double "double" LongDouble "longdouble" Char "char" SChar "schar" Short "short" Int "int" Long "long"
         LongLong "longlong" UChar "uchar" UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8"
@@ -228,7 +228,7 @@ lists! { $
     sizes { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" }
     mem { Bytes1 "mem" }
     sizes_and_mem { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" Bytes1 "mem" }
-    /// Sizes of elements in bits, of collectives over active sets.
+    /// Sizes of elements in bits, for collectives over active sets.
     sizes_of_sets { Bytes4 "32" Bytes8 "64" }
     /// Standard AMO types (table 5).
     standard_amo {
@@ -276,7 +276,7 @@ lists! { $
     }
 }
 
-// Names of AMOs before 1.4. The specification has them for some types, and programs use all.
+// Atomic operations under their names before OpenSHMEM 1.4. The specification has fewer types for these names than programs use.
 pub(crate) use {extended_amo as old_extended_amo, standard_amo as old_amo};
-// Team reductions by `min` and `max` have all standard RMA types.
+// Team reductions by `min` and `max` exist for all standard RMA types.
 pub(crate) use standard_rma as compared_reduced;

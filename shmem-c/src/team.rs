@@ -37,7 +37,7 @@ routines! {
 
 pub(crate) const FAILURE: c_int = -1;
 
-/// Teams that the program has made. The runtime has room for fewer.
+/// Teams that the program has made. The runtime's limit on teams is lower.
 static TEAMS: Handles<Made, 128> = Handles::new();
 
 struct Made {
@@ -52,12 +52,12 @@ impl Made {
     }
 }
 
-/// Drops all teams that the program has made, after a barrier of all PEs.
+/// Drops all teams that the program has made. All PEs must have passed a barrier since they last used a team.
 pub(crate) fn drop_all() {
     TEAMS.those(|_| true).into_iter().for_each(|handle| drop(TEAMS.take(handle)));
 }
 
-/// Returns the team of a handle; `None`: `SHMEM_TEAM_INVALID`. Refuses a destroyed team.
+/// Returns the team of a handle, or `None` for `SHMEM_TEAM_INVALID`. Refuses a destroyed team.
 pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'static Team> {
     let world = world::current(routine);
     match handle {
@@ -90,12 +90,12 @@ unsafe fn get_config(
         return FAILURE;
     }
     if mask & SHMEM_TEAM_NUM_CONTEXTS != 0 {
-        // The world and the node's team have no limit.
+        // `SHMEM_TEAM_WORLD` and `SHMEM_TEAM_SHARED` have no limit on contexts.
         let contexts = match team {
             types::Team::WORLD | types::Team::SHARED => c_int::MAX,
             made => TEAMS.of(made.0).map_or(c_int::MAX, |made| made.contexts),
         };
-        // SAFETY: C passes a writable configuration if its mask asks for a field.
+        // SAFETY: the C program passes a writable `config` if `mask` names a field.
         unsafe { config.write(TeamConfig { num_contexts: contexts }) };
     }
     0
@@ -108,27 +108,27 @@ fn translate(routine: &'static str, source: types::Team, pe: c_int, dest: types:
     rank.map_or(FAILURE, |rank| rank as c_int)
 }
 
-/// `num_contexts` of a configuration.
+/// Returns `num_contexts` of a configuration, or 0 if `mask` does not name the field.
 ///
 /// # Safety
 ///
-/// Where the mask names a field, there must be a configuration.
+/// If `mask` names a field, `config` must be null or readable.
 unsafe fn contexts(config: *const TeamConfig, mask: c_long) -> c_int {
     if mask & SHMEM_TEAM_NUM_CONTEXTS == 0 || config.is_null() {
         return 0;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     unsafe { config.read() }.num_contexts
 }
 
-/// Warns once why a split fails. Returns the status of a failure.
+/// Warns once per process why a split failed. Returns the status of a failure.
 fn failed(routine: &str, error: &Error) -> c_int {
     static TOLD: AtomicBool = AtomicBool::new(false);
     tell_once(&TOLD, routine, &error.to_string());
     FAILURE
 }
 
-/// The runtime's configuration: `num_contexts` of C is a hint.
+/// Returns a configuration without a limit on contexts, because C's `num_contexts` is a hint.
 fn unlimited() -> Config {
     Config::with_contexts(usize::MAX)
 }
@@ -143,7 +143,7 @@ unsafe fn split_strided(
     mask: c_long,
     new: *mut types::Team,
 ) -> c_int {
-    // SAFETY: C gives a handle to be written.
+    // SAFETY: the C program passes a writable `new`.
     unsafe { new.write(types::Team::INVALID) };
     let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
     let set = Subset::of(parent.size(), start, stride, size);
@@ -166,14 +166,14 @@ unsafe fn split_strided(
             ),
         );
     }
-    // SAFETY: C gives a configuration where its mask says so.
+    // SAFETY: the C program passes a readable `config` if `mask` names a field.
     let contexts = unsafe { contexts(config, mask) };
-    // SAFETY: C gives a handle to be written.
+    // SAFETY: the C program passes a writable `new`.
     unsafe { new.write(Made::keep(team, contexts)) };
     0
 }
 
-/// Members of a parent team at a stride. Members of one new team name the same set; others may name other sets.
+/// Members of a parent team at a stride. PEs that will form one new team pass the same subset. Other PEs may pass another subset.
 struct Subset {
     start: i64,
     stride: i64,
@@ -181,7 +181,7 @@ struct Subset {
 }
 
 impl Subset {
-    /// `None`: the set is empty, or names a member that does not exist, or one twice.
+    /// Returns `None` if the set is empty, contains a rank beyond the parent team, or contains a rank twice.
     fn of(members: usize, start: c_int, stride: c_int, size: c_int) -> Option<Self> {
         let set = Self { start: start.into(), stride: stride.into(), size: size.into() };
         let is_in = |rank: i64| (0..members as i64).contains(&rank);
@@ -198,9 +198,9 @@ impl Subset {
         .filter(|rank| (0..self.size).contains(rank))
     }
 
-    /// Returns a number that differs from those of all other sets.
+    /// Returns a number that is different for each subset of the parent team, which has `members` members.
     fn colour(&self, members: u64) -> u64 {
-        // Sets of one member are equal at any stride.
+        // The stride of a set of one member has no meaning, so it must not change the number.
         let stride =
             if self.size == 1 { 0 } else { self.stride.unsigned_abs() << 1 | u64::from(self.stride < 0) };
         (self.start as u64 * 2 * members + stride) * (members + 1) + self.size as u64
@@ -219,7 +219,7 @@ unsafe fn split_2d(
     y_team: *mut types::Team,
 ) -> c_int {
     for team in [x_team, y_team] {
-        // SAFETY: C gives handles to be written.
+        // SAFETY: the C program passes writable handles.
         unsafe { team.write(types::Team::INVALID) };
     }
     let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
@@ -231,9 +231,9 @@ unsafe fn split_2d(
     };
     for (team, config, mask, handle) in [(row, x_config, x_mask, x_team), (column, y_config, y_mask, y_team)]
     {
-        // SAFETY: C gives a configuration where its mask says so.
+        // SAFETY: the C program passes a readable configuration if the mask names a field.
         let contexts = unsafe { contexts(config, mask) };
-        // SAFETY: C gives handles to be written.
+        // SAFETY: the C program passes writable handles.
         unsafe { handle.write(Made::keep(team, contexts)) };
     }
     0

@@ -1,7 +1,7 @@
-//! The types of C, each a type of its own in Rust.
+//! A Rust type for each type of C.
 //!
-//! `long`, `long long`, `int64_t` and `ptrdiff_t` are one type of Rust and four families of routines. Each is a transparent
-//! struct here, so that a row of the table knows the name of its type in C.
+//! `long`, `long long`, `int64_t` and `ptrdiff_t` are the same 64-bit integer in Rust, but have routines of their own. So each is
+//! a transparent struct here, from which a row of the table gets the type's name in C.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::fmt;
@@ -59,26 +59,26 @@ impl<T: Spelled> Spelled for *const T {
 
 pub(crate) trait Item: Pod + Spelled {}
 
-/// An element that waits compare.
+/// An element type that waits and tests compare.
 pub(crate) trait Compared: Item + PartialOrd + fmt::Display {}
 
 impl<T: Item + PartialOrd + fmt::Display> Compared for T {}
 
-/// An element that is reduced as a number.
+/// An element type with arithmetic.
 pub(crate) trait Numeric: Item {
-    /// The Rust number with the same bits; `Self` where Rust has none (`long double`, complex numbers).
+    /// The Rust number with the same bits, or `Self` if Rust has none (`long double`, complex numbers).
     type Number: Arithmetic;
 }
 
-/// A number that is added and multiplied. Integers wrap.
+/// Addition and multiplication. Integers wrap.
 pub(crate) trait Arithmetic: Pod {
-    /// Whether a sum depends on the order of additions.
+    /// Whether additions round, so that a sum depends on their order.
     const ROUNDS: bool;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
 }
 
-/// A number that is changed atomically.
+/// A number for atomic operations.
 pub(crate) trait Number: Arithmetic {
     const ONE: Self;
     /// Returns the number's bits in the low bits of a word.
@@ -143,13 +143,13 @@ macro_rules! items {
     };
 }
 
-// Types with any bit pattern valid.
+// Implements `Item` for types of which every bit pattern is valid.
 macro_rules! plain {
     ($($type:ty = $name:literal;)*) => {
         $(
-            // SAFETY: numbers, for which zeroes are valid.
+            // SAFETY: the type consists of integers or floating-point numbers, for which zeroes are valid.
             unsafe impl Zeroable for $type {}
-            // SAFETY: numbers without padding (`repr`), for which any bits are valid.
+            // SAFETY: the type consists of numbers without padding (`repr`), for which any bits are valid.
             unsafe impl Pod for $type {}
 
             impl Item for $type {}
@@ -185,14 +185,14 @@ items! {
     PtrDiff(isize) = "ptrdiff_t";
 }
 
-/// `long double`, for which Rust has no type: 16 bytes.
+/// `long double`: 16 bytes, because Rust has no such type.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub(crate) struct LongDouble(pub(crate) [u64; 2]);
 
 macro_rules! complex {
     ($($type:ident($part:ty);)*) => {$(
-        /// The real and the imaginary part.
+        /// The real part and the imaginary part.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
         pub(crate) struct $type(pub(crate) $part, pub(crate) $part);
@@ -219,7 +219,7 @@ complex! {
     ComplexDouble(f64);
 }
 
-/// Elements of `N` bytes, without arithmetic: for `put64` and `putmem`.
+/// Elements of `N` bytes without arithmetic, for routines such as `put64` and `putmem`.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(crate) struct Bytes<const N: usize>(pub(crate) [u8; N]);
@@ -241,7 +241,7 @@ plain! {
     Bytes16 = "void";
 }
 
-/// `shmem_ctx_t`: a constant, or a [handle](crate::handles).
+/// `shmem_ctx_t`: a constant of the specification, or a [handle](crate::handles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Ctx(pub(crate) usize);
@@ -251,7 +251,7 @@ impl Ctx {
     pub(crate) const INVALID: Self = Self(usize::MAX);
 }
 
-/// `shmem_team_t`: a constant, or a [handle](crate::handles).
+/// `shmem_team_t`: a constant of the specification, or a [handle](crate::handles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Team(pub(crate) usize);
@@ -268,7 +268,7 @@ pub(crate) struct TeamConfig {
     pub(crate) num_contexts: c_int,
 }
 
-/// The bit of the only field of a [`TeamConfig`].
+/// The mask bit of `num_contexts`, the only field of a [`TeamConfig`].
 pub(crate) const SHMEM_TEAM_NUM_CONTEXTS: c_long = 1;
 
 #[derive(Clone, Copy, Debug)]

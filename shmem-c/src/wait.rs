@@ -1,7 +1,7 @@
 //! Point-to-point synchronisation: `shmem_wait_until`, `shmem_test`, and their forms for several words.
 //!
-//! Puts, atomic operations and plain stores of other threads may change the words; [`untyped`] says how they wake a sleeper. The line of a
-//! call is looked up when the wait has taken long, not when it sleeps.
+//! Puts, atomic operations and plain stores of other threads may change the words. [`untyped`] says how each wakes a sleeping PE.
+//! The source line of a call is looked up for the report of a long wait, and not before.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -71,7 +71,7 @@ routines! {
 
 pub(crate) const CMP_NE: c_int = 1;
 
-/// The relation of `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`. Refuses other numbers.
+/// Returns the relation of a constant from `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`. Refuses other numbers.
 fn required_relation(routine: &str, cmp: c_int) -> Relation {
     use Relation::{Eq, Ge, Gt, Le, Lt, Ne};
     let relation = usize::try_from(cmp).ok().and_then(|cmp| [Eq, Ne, Gt, Le, Lt, Ge].get(cmp).copied());
@@ -85,13 +85,13 @@ fn required_relation(routine: &str, cmp: c_int) -> Relation {
 ///
 /// # Safety
 ///
-/// `word` is readable, and aligned to its size.
+/// `word` must be readable, and aligned to its size.
 #[inline]
 unsafe fn load<T: Item>(word: *const T) -> T {
     let word = word.cast_mut();
     macro_rules! by {
         ($atomic:ident) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller keeps this function's contract.
             bytemuck::cast(unsafe { $atomic::from_ptr(word.cast()) }.load(Ordering::Acquire))
         };
     }
@@ -107,7 +107,7 @@ pub(crate) struct Words<T> {
     routine: &'static str,
     words: *const T,
     count: usize,
-    /// A word whose entry is not 0 is ignored; null: none is.
+    /// An entry for each word, or null. Words with an entry other than 0 are ignored.
     status: *const c_int,
     relation: Relation,
     values: Values<T>,
@@ -120,7 +120,7 @@ enum Values<T> {
 }
 
 impl<T: Compared> Words<T> {
-    /// Returns a set of one word, by the name of its argument.
+    /// Returns a set of one word. `argument` is the word's name in error texts.
     pub(crate) fn one(routine: &'static str, argument: &str, word: *const T, cmp: c_int, value: T) -> Self {
         Self::new(routine, argument, word, 1, ptr::null(), cmp, Values::One(value))
     }
@@ -146,14 +146,14 @@ impl<T: Compared> Words<T> {
     }
 
     fn word(&self, at: usize) -> T {
-        // SAFETY: C passes `count` words.
+        // SAFETY: the C program passes `count` words, and `at` is below `count`.
         unsafe { load(self.words.wrapping_add(at)) }
     }
 
     fn value(&self, at: usize) -> T {
         match self.values {
             Values::One(value) => value,
-            // SAFETY: C passes `count` values.
+            // SAFETY: the C program passes `count` values, and `at` is below `count`.
             Values::Each(values) => unsafe { values.wrapping_add(at).read() },
         }
     }
@@ -169,7 +169,7 @@ impl<T: Compared> Words<T> {
             _ => None,
         };
         let wait = least.and_then(|bits| self.relation.least(bits)).map(|least| {
-            // SAFETY: a symmetric word, aligned (`new`), of eight bytes as its value is, and mapped for as long as the job.
+            // SAFETY: the word is symmetric and aligned (`new`), and so mapped until the job ends. Like `value` it has 8 bytes.
             let number = unsafe { AtomicU64::from_ptr(self.words.cast_mut().cast()) };
             Wait { number, least }
         });
@@ -182,7 +182,7 @@ impl<T: Compared> Words<T> {
         self.look(family, || self.word(0))
     }
 
-    /// Waits until the only word has the value. Returns the word.
+    /// Blocks until the set's only word has the wanted value. Returns the word.
     pub(crate) fn wait_for_word(&self) -> T {
         let mut word = self.word(0);
         self.wait(Family::WaitUntil, || {
@@ -203,7 +203,7 @@ impl<T: Compared> WordSet for Words<T> {
     }
 
     fn counts(&self, at: usize) -> bool {
-        // SAFETY: null, or as many numbers as there are words, from C.
+        // SAFETY: `status` is null, or the C program passes `count` entries.
         self.status.is_null() || unsafe { self.status.wrapping_add(at).read() } == 0
     }
 
@@ -234,7 +234,7 @@ impl<T: Compared> WordSet for Words<T> {
     }
 }
 
-/// Waits until `done`. Observers get `call`, and messages of long waits `subject`.
+/// Blocks until `done` returns true. Passes `call` to observers, and `subject` to reports of long waits.
 pub(crate) fn wait_for(
     endpoint: &Endpoint,
     routine: &'static str,
@@ -244,7 +244,7 @@ pub(crate) fn wait_for(
 ) {
     let times = Cell::new(0);
     untyped::wait(endpoint, call, done, || {
-        // The first call precedes sleep; later calls are for messages.
+        // The first call comes before the PE sleeps, and must be fast. Later calls are for reports of long waits.
         let place = if times.replace(times.get() + 1) > 0 { CallSite::find() } else { CallSite::default() };
         Activity {
             operation: Text::head(routine),
@@ -269,10 +269,10 @@ fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) 
     words.look(Family::Test, || c_int::from(words.holds(0)))
 }
 
-/// The result of routines that find no word.
+/// The result of `wait_until_any` and `test_any` if there is no word.
 const NO_WORD: usize = usize::MAX;
 
-/// A routine on several words, with one value or with a value for each.
+/// Calls `form`, a wait or test, on several words. `values` is one value for all words, or a value for each word.
 unsafe fn among<T: Compared, V, R>(
     routine: &'static str,
     ivars: *mut T,
@@ -286,10 +286,10 @@ unsafe fn among<T: Compared, V, R>(
     form(&Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values)))
 }
 
-/// A wait or test for some words. Calls back with the index in the result and the number of each word. Returns their count.
+/// A wait or test for some words. Returns their count. Calls back for each word, with its index in the result and its number.
 type SomeForm<T> = fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize;
 
-/// [`among`] for routines that write the numbers of words.
+/// Calls [`among`] for a routine that writes the numbers of the words found to `indices`.
 unsafe fn some_among<T: Compared, V>(
     routine: &'static str,
     ivars: *mut T,
@@ -302,6 +302,6 @@ unsafe fn some_among<T: Compared, V>(
     form: SomeForm<T>,
 ) -> usize {
     let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values));
-    // SAFETY: C gives room for as many numbers as there are words, of which each is found once.
+    // SAFETY: the C program passes an `indices` of `nelems` entries, and each word is found at most once.
     form(&words, &mut |at, word| unsafe { indices.wrapping_add(at).write(word) })
 }

@@ -1,4 +1,4 @@
-//! [`Word`]: words of the program that protocols of the library use, in `pSync` arrays and locks.
+//! [`Word`]: a word of the program's symmetric memory, in a `pSync` array or a lock, that the library updates.
 
 use std::panic::Location;
 
@@ -22,7 +22,7 @@ pub(crate) struct Word {
 impl Word {
     /// # Safety
     ///
-    /// `place` has `width` bytes, and is aligned to that size.
+    /// `place` must have `width` bytes, and be aligned to that size.
     pub(crate) unsafe fn new(routine: &'static str, place: SegmentOffset, width: Width) -> Self {
         Self { endpoint: context::default_endpoint(routine), place, width, routine }
     }
@@ -31,20 +31,20 @@ impl Word {
         self.fetch(pe, op, family);
     }
 
-    /// Changes the word of a PE. Returns its value before.
+    /// Updates the word on a PE. Returns its old value.
     pub(crate) fn fetch(&self, pe: Pe, op: AtomicOp, family: Family) -> u64 {
         let word = Remote { pe, segment: self.place.segment, offset: self.place.offset };
-        // SAFETY: an aligned word of that width on every PE (`new`).
+        // SAFETY: the place is an aligned word of `width` bytes on every PE (`new`).
         unsafe { untyped::atomic(self.endpoint, None, word, self.width, op, family) }
     }
 
     pub(crate) fn mine(&self) -> u64 {
         let (slot, here) = (self.endpoint.mine(0), self.endpoint.mine(self.place.offset));
-        // SAFETY: an aligned word of that width in the slot of this PE (`new`).
+        // SAFETY: `here` is an aligned word of `width` bytes in this PE's slot (`new`).
         unsafe { untyped::on_node(slot, here, self.width, AtomicOp::Fetch) }
     }
 
-    /// Waits for the word of the calling PE. Messages of long waits name `subject`.
+    /// Blocks until `wanted` accepts the calling PE's word. Reports of long waits show `subject`.
     pub(crate) fn wait(&self, wanted: impl Fn(u64) -> bool, subject: impl Fn() -> String) {
         let (family, offset, bytes) = (Family::WaitUntil, self.place.offset, self.width.bytes());
         let call = || Call::new(family, Location::caller()).at(self.endpoint.me(), 0, offset, bytes);

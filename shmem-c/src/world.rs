@@ -1,9 +1,9 @@
-//! The state of the process: its world.
+//! The process's world, and whether the library is open.
 //!
 //! A process has one [`World`], from the first `shmem_init` to the exit: a program may initialise again after it has finalised, but
-//! a job that was left cannot be joined again. Finalising takes access away: the [default stream](context::default_stream) has no
-//! PEs, and the [range](crate::symmetric) of addresses is empty. So the cold path refuses early and late calls, and the hot path
-//! has no test for them.
+//! a process cannot join a job again. Before the start and after finalising, the [default stream](context::default_stream) has no
+//! PEs, and the [range](crate::symmetric) of symmetric addresses is empty. So every call takes the cold path, which refuses it, and
+//! the hot path needs no test.
 
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
@@ -15,10 +15,10 @@ use crate::context;
 use crate::errors::refuse;
 use crate::symmetric;
 
-/// The world of a C program. The thread level is a value in C; this type allows all threads.
+/// The type of a C program's world. C chooses the thread level at run time, so this type allows all threads.
 pub(crate) type CWorld = World<Multiple>;
 
-/// Null before the first start.
+/// The world, or null if the process has none.
 static WORLD: AtomicPtr<CWorld> = AtomicPtr::new(std::ptr::null_mut());
 
 static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
@@ -26,7 +26,7 @@ static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;
-/// This process was forked by a PE, and is no PE.
+/// The stage of a process that a PE has forked, and that is no PE.
 const CHILD: u8 = 3;
 
 /// Returns the world. Refuses a call before `shmem_init` or after the last `shmem_finalize`.
@@ -35,13 +35,13 @@ pub(crate) fn current(routine: &str) -> &'static CWorld {
     if STAGE.load(Ordering::Acquire) != OPEN {
         refuse_stage(routine);
     }
-    // SAFETY: set before the stage (`open`), and it lives until the exit.
+    // SAFETY: `open` set the world before the stage, and the world lives until the exit.
     unsafe { &*WORLD.load(Ordering::Relaxed) }
 }
 
-/// Returns the world, from the first start to the exit.
+/// Returns the world if the process has one: from the first start to the exit.
 pub(crate) fn any() -> Option<&'static CWorld> {
-    // SAFETY: null, or set by `open`; it lives until the exit.
+    // SAFETY: the pointer is null, or `open` set it to a world that lives until the exit.
     unsafe { WORLD.load(Ordering::Acquire).as_ref() }
 }
 
@@ -66,12 +66,12 @@ pub(crate) fn is_closed() -> bool {
     STAGE.load(Ordering::Acquire) == CLOSED
 }
 
-/// Opens the library: the first time on a new world, later on the same one.
+/// Opens the library. The first call creates the world, and later calls use the same world.
 pub(crate) fn open(new: impl FnOnce() -> CWorld) {
     let world = any().unwrap_or_else(|| {
         let world = Box::into_raw(Box::new(new()));
         WORLD.store(world, Ordering::Release);
-        // SAFETY: made just now, and it lives until the exit.
+        // SAFETY: the world was boxed above, and lives until the exit.
         unsafe { &*world }
     });
     symmetric::open(world.endpoint());
@@ -79,7 +79,7 @@ pub(crate) fn open(new: impl FnOnce() -> CWorld) {
     STAGE.store(OPEN, Ordering::Release);
 }
 
-/// Destroys all contexts and closes the library. The world stays.
+/// Destroys all contexts and closes the library. The world lives on.
 pub(crate) fn finalise() {
     context::destroy_all();
     close();
@@ -91,16 +91,16 @@ fn close() {
     context::close();
 }
 
-/// Forgets the world in a process that a PE has forked, so that it does not act for the PE.
+/// Forgets the world in a process that a PE has forked, so that the process does not act as the PE.
 pub(crate) extern "C" fn forget() {
-    // The world is not dropped: only the parent leaves the job.
+    // The world is not dropped, because only the parent may leave the job.
     if !WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel).is_null() {
         close();
         STAGE.store(CHILD, Ordering::Release);
     }
 }
 
-/// Refuses a call in a process that a PE has forked.
+/// Refuses to initialise in a process that a PE has forked.
 pub(crate) fn may_begin(routine: &str) {
     if STAGE.load(Ordering::Acquire) == CHILD {
         refuse_stage(routine);
@@ -111,12 +111,12 @@ pub(crate) fn may_begin(routine: &str) {
 ///
 /// # Safety
 ///
-/// No thread uses the library any more.
+/// No other thread may use the library any longer.
 pub(crate) unsafe fn leave() {
     let world = WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel);
     if !world.is_null() {
         close();
-        // SAFETY: from a box (`open`), and taken once, by the swap.
+        // SAFETY: the pointer comes from a box (`open`). The swap makes this the only drop.
         drop(unsafe { Box::from_raw(world) });
     }
 }

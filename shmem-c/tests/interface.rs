@@ -1,14 +1,14 @@
-//! What the library exports, against the names of the specification; and its headers, by the compilers that are there.
+//! The exported names of the library, compared with those of the specification; and its headers, with each installed compiler.
 //!
-//! `names-1.5.txt` has the routines of OpenSHMEM 1.5, deprecated ones included, and `names-1.6.txt` what 1.6 adds. They were
-//! written from the specification's text, and nothing here reads the table that the library is made from.
+//! `names-1.5.txt` has the routines of OpenSHMEM 1.5 and deprecated ones; `names-1.6.txt` has those that 1.6 adds. Both were
+//! written from the text of the specification, and not from the table that the library is made from.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names of other libraries, which the specification has not.
+/// Exported names of other libraries, which the specification lacks.
 const BESIDE: [&str; 6] = [
     "my_pe",
     "num_pes",
@@ -22,7 +22,7 @@ fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// The archive that was built with this test.
+/// Returns the path of the archive that was built with this test.
 fn archive() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
@@ -36,7 +36,7 @@ fn archive() -> PathBuf {
         .expect("an archive beside this test")
 }
 
-/// The names in the index of an archive (the first member, `/`): a count, as many places, and as many texts.
+/// Returns the names in the index of the archive. The index is the first member (`/`): a count, as many offsets, as many names.
 fn exported() -> BTreeSet<String> {
     let bytes = fs::read(archive()).unwrap();
     assert!(bytes.starts_with(b"!<arch>\n/ "), "an archive with an index");
@@ -47,7 +47,7 @@ fn exported() -> BTreeSet<String> {
     texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect()
 }
 
-/// What atomic operations were called before 1.4, and since.
+/// Endings of the names of atomic operations: (before 1.4, since 1.4).
 const OLD: [(&str, &str); 8] = [
     ("_fetch", "_atomic_fetch"),
     ("_set", "_atomic_set"),
@@ -59,7 +59,7 @@ const OLD: [(&str, &str); 8] = [
     ("_add", "_atomic_add"),
 ];
 
-/// The names of the specification, and the old names of atomic operations for all types that these have now.
+/// Returns the names of the specification, and the old names of all typed atomic operations.
 fn specified() -> BTreeSet<String> {
     let lists = ["names-1.5.txt", "names-1.6.txt"].map(|list| here().join("tests/interface").join(list));
     let texts = lists.map(|list| fs::read_to_string(list).unwrap());
@@ -97,7 +97,7 @@ fn no_other_names_are_taken() {
     assert!(all > 0, "extensions");
 }
 
-/// Every header, and every generic name with a context and without.
+/// A C program that includes every header, and calls every generic name with and without a context.
 const PROGRAM: &str = "
 #include <shmem.h>
 #include <pshmem.h>

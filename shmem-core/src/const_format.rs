@@ -1,8 +1,7 @@
-//! Compile-time formatting of messages.
+//! Compile-time formatting of error texts.
 //!
-//! A panic in a constant can show a `&str` but format nothing. [`Message`] formats names and
-//! numbers in `const fn`s, so that a compile error says what was asked and what is allowed in the
-//! user's own words: "`Particle` has 4 byte(s) of padding".
+//! A panic in a constant can show a `&str`, but cannot format values. [`Message`] formats names and numbers in `const fn`s, so that
+//! a compile error says what was asked and what is allowed in the user's own words: "`Particle` has 4 byte(s) of padding".
 
 /// A text under construction. Text beyond `MAX` bytes is cut.
 #[derive(Clone, Copy, Debug)]
@@ -12,10 +11,10 @@ pub struct Message {
 }
 
 impl Message {
-    /// Longest message, in bytes.
+    /// Longest text, in bytes.
     pub const MAX: usize = 512;
 
-    /// The empty message.
+    /// Returns the empty text.
     pub const fn new() -> Self {
         Self { bytes: [0; Self::MAX], len: 0 }
     }
@@ -26,7 +25,7 @@ impl Message {
         let text = text.as_bytes();
         let room = Self::MAX - self.len;
         let mut take = if text.len() < room { text.len() } else { room };
-        // Whole characters only.
+        // Cuts between characters only.
         while take < text.len() && text[take] & 0xC0 == 0x80 {
             take -= 1;
         }
@@ -59,7 +58,7 @@ impl Message {
         }
     }
 
-    /// The message.
+    /// The text.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
@@ -68,7 +67,7 @@ impl Message {
     }
 }
 
-/// Panics with a message: text literals, `(text)` expressions, and `[number]` expressions.
+/// Panics with a text that is made of literals, `(text)` expressions, and `[number]` expressions.
 macro_rules! refuse {
     (@ $message:expr;) => {{
         let message = $message;

@@ -1,8 +1,8 @@
-//! Mutual exclusion of the threads of one process: std's [`Mutex`](std::sync::Mutex) and
-//! [`RwLock`](std::sync::RwLock) without poison.
+//! Mutual exclusion of the threads of one process: std's [`Mutex`](std::sync::Mutex) and [`RwLock`](std::sync::RwLock) without
+//! poison.
 //!
-//! Here, no panic leaves locked data half changed. With poison the next thread would panic as well, and the job would report
-//! that panic instead of the first. (The lock between PEs is [`object::Lock`](crate::object::Lock).)
+//! Here, a panic leaves locked data whole. With poison the next thread would panic as well, and the job would report this second
+//! panic instead of the first. (The lock between PEs is [`object::Lock`](crate::object::Lock).)
 
 use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
@@ -23,14 +23,13 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits until no other thread has the value.
-    /// May panic, or never return, if this thread has it.
+    /// Waits until no other thread has the value. May panic, or never return, if this thread has the value already.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, unless it is locked.
+    /// Locks the value, unless it is locked already.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
@@ -53,14 +52,13 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until no other thread changes the value.
-    /// May panic, or never return, if this thread has it.
+    /// Waits until no other thread changes the value. May panic, or never return, if this thread has the value already.
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, unless a thread writes it or waits to.
+    /// Locks the value for reading, unless a thread writes it or waits to write it.
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         match self.0.try_read() {
@@ -70,8 +68,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until no other thread has the value.
-    /// May panic, or never return, if this thread has it.
+    /// Waits until no other thread has the value. May panic, or never return, if this thread has the value already.
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)

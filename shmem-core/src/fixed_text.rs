@@ -1,13 +1,12 @@
 //! Short texts of fixed size, for records that other processes and tools read. They have no pointers, so a
 //! descriptor can be read from a binary that is not running, and a record from a PE that died.
 
-/// UTF-8 of at most `N` bytes, padded with zero bytes. A longer text keeps its end (paths) or its
-/// beginning (names), with `..` at the cut; if `N` < 2, nothing.
+/// UTF-8 of at most `N` bytes, padded with zero bytes. A longer text keeps its end (paths) or its beginning (names), with `..` at
+/// the cut. If `N` < 2, a longer text is empty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Text<const N: usize>([u8; N]);
 
-/// Bytes of the mark of a cut.
 const MARK: usize = "..".len();
 
 impl<const N: usize> Text<N> {
@@ -58,17 +57,17 @@ impl<const N: usize> Text<N> {
         }
     }
 
-    /// The text from its bytes in a record or section of a binary.
+    /// Makes a text from its bytes in a record or in a section of a binary.
     pub const fn from_bytes(bytes: [u8; N]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes for [`from_bytes`](Self::from_bytes).
+    /// The bytes of the text, for [`from_bytes`](Self::from_bytes).
     pub const fn into_bytes(self) -> [u8; N] {
         self.0
     }
 
-    /// Whether it is empty.
+    /// Whether the text is empty.
     pub const fn is_empty(&self) -> bool {
         N == 0 || self.0[0] == 0
     }
@@ -122,7 +121,7 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
-/// Defines enums with named values: `ALL` values and their `NAMES` in declaration order, and `name`.
+/// Defines enums whose values have names: constants `ALL` and `NAMES` in the order of declaration, and a method `name`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
@@ -136,13 +135,13 @@ macro_rules! named {
         }
 
         impl $enum {
-            /// All values.
+            /// All values, in the order of declaration.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
 
-            /// Names, in that order.
+            /// The names of all values, in the order of declaration.
             pub const NAMES: [&'static str; Self::ALL.len()] = [$($name),*];
 
-            /// Its name.
+            /// The value's name.
             pub const fn name(self) -> &'static str {
                 Self::NAMES[self as usize]
             }
@@ -152,7 +151,7 @@ macro_rules! named {
 #[doc(hidden)]
 pub use named;
 
-/// The first differing lines of two texts.
+/// Returns, of each of two texts, the first line in which they differ.
 pub fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     let (mut a, mut b) = (a.lines(), b.lines());
     loop {

@@ -1,5 +1,5 @@
-//! What unit tests of several modules stand on: slots without processes or mappings, so that Miri can look on, and an endpoint
-//! over them; directories of invented files; processes of their own; what a call says that is refused; and what is allocated.
+//! Fixtures for unit tests of several modules: slots without processes or mappings, which Miri can run, and an endpoint on them;
+//! directories of simulated files; tests in child processes; texts of panics; counts of allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::Cell;
@@ -26,13 +26,13 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// `count` slots with `bytes` bytes behind the system area of each.
+    /// Makes `count` slots, with `bytes` bytes behind the system area of each.
     pub(crate) fn new(count: usize, bytes: usize) -> Self {
         let each = (SYSTEM_BYTES + bytes).next_multiple_of(PAGE);
-        // Aligned here: an allocator that is asked for aligned pages writes all of their zeroes.
+        // Aligned by this module, because an allocator that is asked for aligned pages writes all of their zeroes.
         let layout = Layout::array::<u128>((count * each + PAGE) / size_of::<u128>());
         let layout = layout.expect("the slots fit memory");
-        // SAFETY: they are some bytes, at least those of a page.
+        // SAFETY: the layout has a size of at least a page, which is not 0.
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             handle_alloc_error(layout);
@@ -52,17 +52,16 @@ impl Slots {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // SAFETY: it was allocated in `new` with this layout, and nobody else frees it.
+        // SAFETY: `memory` was allocated in `new` with this layout, and is freed only here.
         unsafe { dealloc(self.memory, self.layout) };
     }
 }
 
-/// A PE of a job that consists of slots, as the token of its operations.
+/// A PE of a job whose PEs are [`Slots`], and the token of its operations.
 pub(crate) struct Token<More = ()> {
-    // Before the slots: its transport delivers to them.
+    // Dropped before the slots, because its transport delivers to them.
     endpoint: Endpoint,
     pub(crate) slots: Slots,
-    /// What else the test needs of it.
     pub(crate) more: More,
 }
 
@@ -76,17 +75,17 @@ unsafe impl<More> Initiator for Token<More> {
 impl<More> Stores for Token<More> {}
 
 impl<More> Token<More> {
-    /// PE `me`, whose slot is the first one. Whoever has no slot is reached by `far`.
+    /// Makes PE `me`, with the first slot. `far` reaches PEs without a slot.
     pub(crate) fn over(slots: Slots, me: Pe, far: Option<Far>, segments: Segments, more: More) -> Self {
         let (base, stride) = (slots.start_of(0), slots.stride());
         let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_, _| ());
         let (segments, waiting) = (Arc::new(segments), Arc::new(waiting));
-        // SAFETY: slots of `stride` bytes, all zeroes, which live as long as the endpoint.
+        // SAFETY: `base` is the start of slots of `stride` bytes, all zero, which live as long as the endpoint.
         let endpoint = unsafe { Endpoint::new(base, stride, base, me, far, segments, waiting) };
         Self { endpoint, slots, more }
     }
 
-    /// The same, of whose operations an observer is told.
+    /// Sets an observer of the PE's operations.
     pub(crate) fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
         Self { endpoint: self.endpoint.observed_by(observer), ..self }
     }
@@ -94,11 +93,11 @@ impl<More> Token<More> {
 
 /// A box of `len` items of segment 1, `at` bytes behind the system area.
 pub(crate) fn boxed<T: Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> {
-    // SAFETY: tests give places inside their slots that do not overlap, and aligned.
+    // SAFETY: tests pass aligned offsets inside their slots, and objects that do not overlap.
     unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }
 }
 
-/// What a call says that panics.
+/// Returns the text with which `of` panics.
 #[track_caller]
 pub(crate) fn refusal<T>(of: impl FnOnce() -> T) -> String {
     let panic = catch_unwind(AssertUnwindSafe(|| drop(of()))).unwrap_err();
@@ -114,15 +113,15 @@ pub(crate) fn assert_says(text: impl ToString, parts: &[&str]) {
     }
 }
 
-/// Runs this test again in a process, in which `body` runs, and returns its end and output. In that process: `None`.
-/// `body` must be a closure of the test itself.
+/// Runs the calling test again in a child process, and returns the child's exit status and output. In the child, runs `body` and
+/// returns `None`. `body` must be a closure of the test itself, because its type names the test.
 pub(crate) fn in_a_process<B: FnOnce()>(body: B) -> Option<(std::process::ExitStatus, String)> {
     const CHILD: &str = "SHMEM_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
         body();
         return None;
     }
-    // `shmem_core::module::tests::name::{{closure}}`
+    // The type is named `shmem_core::module::tests::name::{{closure}}`.
     let test = std::any::type_name::<B>().split("::").skip(1).take_while(|name| !name.starts_with('{'));
     let test = test.collect::<Vec<_>>().join("::");
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
@@ -132,14 +131,14 @@ pub(crate) fn in_a_process<B: FnOnce()>(body: B) -> Option<(std::process::ExitSt
     Some((output.status, said))
 }
 
-/// As [`in_a_process`], which ends well: for what changes a process.
+/// Runs `body` in a child process, which must succeed. For tests that change their process.
 pub(crate) fn in_child(body: impl FnOnce()) {
     if let Some((status, said)) = in_a_process(body) {
         assert!(status.success() && said.contains("1 passed"), "{status}: {said}");
     }
 }
 
-/// As [`in_a_process`], which is aborted, and says why.
+/// Runs `body` in a child process, which must abort with the text `why`.
 pub(crate) fn aborts(why: &str, body: impl FnOnce()) {
     if let Some((status, said)) = in_a_process(body) {
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
@@ -148,7 +147,7 @@ pub(crate) fn aborts(why: &str, body: impl FnOnce()) {
     }
 }
 
-/// A directory of invented files, removed at the end.
+/// A directory of simulated files, removed when dropped.
 pub(crate) struct Tree(tempfile::TempDir);
 
 impl Tree {
@@ -183,19 +182,19 @@ fn count(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: `layout` is as `alloc` requires (caller).
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: `layout` is as `alloc_zeroed` requires (caller).
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         LIVE.set(LIVE.get().wrapping_sub(layout.size()));
-        // SAFETY: the caller's promise.
+        // SAFETY: `block` was allocated by this allocator with `layout` (caller), so by `System`.
         unsafe { System.dealloc(block, layout) };
     }
 }
@@ -203,7 +202,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that the calling thread has allocated more than it has freed; wraps below 0.
+/// Bytes allocated by the calling thread, minus bytes freed by it; wraps below 0.
 pub(crate) fn live() -> usize {
     LIVE.get()
 }
@@ -212,7 +211,7 @@ pub(crate) fn allocations() -> usize {
     ALLOCATIONS.get()
 }
 
-/// Does work whose allocations do not count among these.
+/// Runs `work`, and leaves the allocations in it out of [`allocations`].
 pub(crate) fn uncounted<R>(work: impl FnOnce() -> R) -> R {
     let before = allocations();
     let result = work();

@@ -10,8 +10,7 @@ pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
-/// A hash of words, faster than FNV-1a. Its upper half depends on
-/// all words.
+/// A hash of words, faster than FNV-1a. The upper half of the hash depends on all words.
 #[inline]
 pub fn fingerprint_of_words(words: impl IntoIterator<Item = u64>) -> u64 {
     let hash = words.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {

@@ -37,7 +37,7 @@ pub enum SectionError {
 /// several versions or copies of this crate.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
-    // SAFETY: the linker's bounds of one section.
+    // SAFETY: `start` and `stop` are the linker's bounds of one section.
     let section = unsafe { section(start, stop) };
     let record = |at| {
         if word(section, at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
@@ -54,7 +54,7 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
 /// versions of this crate.
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
-    // SAFETY: the linker's bounds of one section.
+    // SAFETY: `start` and `stop` are the linker's bounds of one section.
     let found = partition_records(unsafe { section(start, stop) })?;
     let record = |at| {
         // SAFETY: the record is wholly in the section and never written; every bit pattern is valid for a declaration (numbers and
@@ -64,13 +64,14 @@ pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     Ok(found.into_iter().map(record).collect())
 }
 
-/// A section of the running program.
+/// The bytes of a section of the running program.
 ///
 /// # Safety
 ///
 /// `start` and `stop` must be the linker's bounds of a section of records.
 unsafe fn section(start: *const [u64; 0], stop: *const [u64; 0]) -> &'static [u8] {
-    // SAFETY: the bytes of a section (caller), which is mapped as long as the program runs, and never written after relocation.
+    // SAFETY: these are the bytes of a section (caller), which is mapped as long as the program runs, and never written after
+    // relocation.
     unsafe { core::slice::from_raw_parts(start.cast(), stop.addr() - start.addr()) }
 }
 
@@ -79,7 +80,7 @@ unsafe fn section(start: *const [u64; 0], stop: *const [u64; 0]) -> &'static [u8
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     let entry = |at| {
         let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
-        // SAFETY: enough bytes; any bits are valid (numbers and texts, which check their UTF-8 when shown).
+        // SAFETY: `bytes` has enough bytes, and any bits are valid (numbers and texts, which check their UTF-8 when shown).
         unsafe { bytes.as_ptr().cast::<StaticEntry>().read_unaligned() }
     };
     Ok(static_records(section)?.into_iter().map(entry).collect())
@@ -90,7 +91,7 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     let declaration = |at| {
         let bytes = &section[at..][..size_of::<Declaration>()];
-        // SAFETY: enough bytes; any bits are valid (numbers and texts, which check their UTF-8 when shown).
+        // SAFETY: `bytes` has enough bytes, and any bits are valid (numbers and texts, which check their UTF-8 when shown).
         unsafe { bytes.as_ptr().cast::<Declaration>().read_unaligned() }
     };
     Ok(partition_records(section)?.into_iter().map(declaration).collect())
@@ -104,14 +105,14 @@ fn partition_records(section: &[u8]) -> Result<Vec<usize>, SectionError> {
     records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), section)
 }
 
-/// Returns the offsets of the records of `record` bytes in the section `name`.
+/// Returns the offsets of all records in the section `name`. A record has `record` bytes, and starts with `magic`.
 fn records(
     name: &'static str,
     magic: u64,
     record: usize,
     section: &[u8],
 ) -> Result<Vec<usize>, SectionError> {
-    /// The version: a magic word's last two characters.
+    /// Mask of the version, the last two characters of a magic word.
     const VERSION: u64 = u64::from_le_bytes([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
     let mut found = Vec::new();
     let mut at = 0;
@@ -137,7 +138,7 @@ fn word(section: &[u8], at: usize) -> u64 {
     bytemuck::pod_read_unaligned(&section[at..at + 8])
 }
 
-// Empty, but necessary: in a program without records the linker would not define the start and stop symbols of a section.
+// Empty, but necessary, because in a program without records the linker would not define the start and stop symbols of a section.
 #[used]
 #[unsafe(link_section = "shmem_sym")]
 static NO_STATICS: [Descriptor; 0] = [];

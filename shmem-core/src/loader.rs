@@ -1,40 +1,40 @@
-//! Loading of C libraries at run time: builds need none of them, and a site's own libraries are used.
+//! Loads C libraries at run time, so that builds need none of them, and a site's own libraries are used.
 //!
-//! Initialisers of libraries install handlers of signals. PSM's, which libfabric loads, handles SEGV, BUS, ILL, ABRT, INT and TERM, and
-//! exits with code 1 at a signal: the program's handlers are lost, and a crash looks like an exit. So each call that may load a library
-//! is made inside [`keep_signal_handlers`].
+//! Initialisers of libraries may install signal handlers. PSM, which libfabric loads, handles SEGV, BUS, ILL, ABRT, INT and TERM,
+//! and exits with code 1 at such a signal. Then the program's handlers are lost, and a crash looks like an exit. So each call that
+//! may load a library is made inside [`keep_signal_handlers`].
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use std::ffi::CString;
 
-/// A loaded library. It is never unloaded: its threads and exit handlers outlive any use.
+/// A loaded library. It is never unloaded, because its threads and exit handlers may run until the process ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Loaded(NonNull<c_void>);
 
-// SAFETY: a handle of the loader, for any thread.
+// SAFETY: any thread may use a handle of the loader.
 unsafe impl Send for Loaded {}
-// SAFETY: a handle of the loader, for concurrent use.
+// SAFETY: several threads may use a handle of the loader at the same time.
 unsafe impl Sync for Loaded {}
 
 const NO_LOADER: &str =
     "this program is linked statically as a whole, and has no loader for libraries: link it without -static";
 
-/// Whether this program has a loader for libraries. In a static program, the C library crashes when it loads one.
+/// Whether this program has a loader for libraries. A static program has none, and its C library would crash when loading one.
 fn has_loader() -> bool {
     // SAFETY: reads a number that the kernel passed to the program.
     unsafe { libc::getauxval(libc::AT_BASE) != 0 }
 }
 
-/// Why a library or function cannot be loaded.
+/// The reason why a library or function cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LoadError(String);
 
 impl Loaded {
     /// Loads a library by path, or by a name that the loader searches.
-    /// Fails, with the loader's message, if it cannot be loaded.
+    /// Fails, with the loader's error text, if the library cannot be loaded.
     ///
     /// # Safety
     ///
@@ -44,15 +44,16 @@ impl Loaded {
             return Err(LoadError(NO_LOADER.to_owned()));
         }
         let file = CString::new(name).map_err(|_| LoadError("its name has a zero in it".to_owned()))?;
-        // SAFETY: a string that ends with a zero; the initialisers are sound to run (caller).
+        // SAFETY: `file` ends with a zero, and the initialisers are sound to run (caller).
         let load = || unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        // SAFETY: initialisers install their own handlers, and free no others.
+        // SAFETY: initialisers install handlers of their own library, and free no older handlers.
         let handle = unsafe { keep_signal_handlers(load) };
         NonNull::new(handle).map(Self).ok_or_else(LoadError::last)
     }
 
-    /// A function by name and version; by name alone without `version`, or if the loader or the library has no versions.
-    /// Fails, with the loader's message, if there is no such function.
+    /// Returns the function with this name and version. Without `version`, or if the loader or the library has no versions, the
+    /// name alone decides.
+    /// Fails, with the loader's error text, if there is no such function.
     ///
     /// # Safety
     ///
@@ -62,43 +63,43 @@ impl Loaded {
         let mut found = ptr::null_mut();
         #[cfg(target_env = "gnu")]
         if let Some(version) = version {
-            // SAFETY: a library that stays open, and strings that end with a zero.
+            // SAFETY: the library stays open, and both strings end with a zero.
             found = unsafe { libc::dlvsym(self.0.as_ptr(), name.as_ptr(), version.as_ptr()) };
         }
         #[cfg(not(target_env = "gnu"))]
         let _ = version;
         if found.is_null() {
-            // SAFETY: a library that stays open, and a string that ends with a zero.
+            // SAFETY: the library stays open, and the string ends with a zero.
             found = unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) };
         }
         if found.is_null() {
             return Err(LoadError::last());
         }
-        // SAFETY: equal sizes (asserted), not null, and of the right type (caller).
+        // SAFETY: both types have equal sizes (asserted), the pointer is not null, and `F` is the function's type (caller).
         Ok(unsafe { core::mem::transmute_copy::<*mut c_void, F>(&found) })
     }
 }
 
 impl LoadError {
-    /// The loader's message on its last failure.
+    /// The loader's error text for its last failure.
     fn last() -> Self {
-        // SAFETY: no arguments; a text of this thread, valid until its next call of the loader, or none.
+        // SAFETY: takes no arguments. Returns null, or a text that is valid until this thread's next call of the loader.
         let text = unsafe { libc::dlerror() };
         if text.is_null() {
             return Self("the loader gives no reason".to_owned());
         }
-        // SAFETY: not null: a string that ends with a zero, copied before this thread's next loader call.
+        // SAFETY: `text` is not null, ends with a zero, and is copied before this thread's next call of the loader.
         Self(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 }
 
-/// Makes a call that may load libraries. Then restores the dispositions of signals, and the mask and alternate stack of the
-/// calling thread. Changes by other threads meanwhile are undone, too. Functions that a library registered with `atexit` stay, because
-/// C has no call that removes one.
+/// Makes a call that may load libraries. Then restores the process's signal dispositions, and the calling thread's signal mask and
+/// alternate stack. This also undoes changes that other threads made meanwhile. Functions that a library registered with `atexit`
+/// stay, because C has no call that removes one.
 ///
 /// # Safety
 ///
-/// Handlers of signals, and this thread's alternate stack, from before the call must still be valid after it.
+/// Signal handlers, and this thread's alternate stack, that exist before the call must still be valid after it.
 pub unsafe fn keep_signal_handlers<R>(call: impl FnOnce() -> R) -> R {
     let before = Dispositions::now();
     let result = call();
@@ -108,7 +109,7 @@ pub unsafe fn keep_signal_handlers<R>(call: impl FnOnce() -> R) -> R {
 
 /// Signal settings of a process and one of its threads.
 pub(crate) struct Dispositions {
-    /// By the signal's number, without the C library's own signals.
+    /// Dispositions by signal number, without the C library's own signals.
     pub(crate) actions: Vec<(c_int, libc::sigaction)>,
     pub(crate) mask: libc::sigset_t,
     pub(crate) stack: libc::stack_t,
@@ -117,23 +118,23 @@ pub(crate) struct Dispositions {
 impl Dispositions {
     pub(crate) fn now() -> Self {
         let mut mask = MaybeUninit::zeroed();
-        // SAFETY: without a new mask nothing changes; `mask` has room for the current mask.
+        // SAFETY: without a new mask the call changes nothing; `mask` can store the current mask.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), mask.as_mut_ptr()) };
         let mut stack = MaybeUninit::zeroed();
-        // SAFETY: without a new stack nothing changes; `stack` has room for the current stack.
+        // SAFETY: without a new stack the call changes nothing; `stack` can store the current stack.
         unsafe { libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) };
         Self {
             actions: (1..=libc::SIGRTMAX()).filter_map(|signal| Some((signal, action(signal)?))).collect(),
-            // SAFETY: numbers, which zeroes initialise.
+            // SAFETY: a mask consists of numbers, which are initialised to zero.
             mask: unsafe { mask.assume_init() },
-            // SAFETY: numbers and an address, which zeroes initialise.
+            // SAFETY: a stack consists of numbers and an address, which are initialised to zero.
             stack: unsafe { stack.assume_init() },
         }
     }
 
     fn restore(&self) {
         for (signal, before) in &self.actions {
-            // Skips unchanged dispositions, because setting one that ignores its signal would drop a pending signal.
+            // Skips unchanged dispositions, because setting a disposition that ignores its signal would drop a pending signal.
             let is_as_before = |now: libc::sigaction| {
                 now.sa_sigaction == before.sa_sigaction
                     && now.sa_flags == before.sa_flags
@@ -141,27 +142,28 @@ impl Dispositions {
                         .all(|signal| is_in(&now.sa_mask, signal) == is_in(&before.sa_mask, signal))
             };
             if !action(*signal).is_some_and(is_as_before) {
-                // SAFETY: a disposition that the process had for this signal; its handler is still there (`keep_signal_handlers`).
+                // SAFETY: the process had the disposition `before` for this signal, and its handler still exists
+                // (`keep_signal_handlers`).
                 unsafe { libc::sigaction(*signal, before, ptr::null_mut()) };
             }
         }
-        // SAFETY: a mask that this thread had.
+        // SAFETY: this thread had this mask.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, ptr::null_mut()) };
-        // SAFETY: a stack that this thread had, and that is still there (`keep_signal_handlers`).
+        // SAFETY: this thread had this stack, which still exists (`keep_signal_handlers`).
         unsafe { libc::sigaltstack(&raw const self.stack, ptr::null_mut()) };
     }
 }
 
 pub(crate) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
-    // SAFETY: an initialised set, which is only read, and the number of a signal.
+    // SAFETY: `set` is initialised and only read, and `signal` is the number of a signal.
     unsafe { libc::sigismember(set, signal) == 1 }
 }
 
 fn action(signal: c_int) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::zeroed();
-    // SAFETY: without a new disposition nothing changes; `action` has room for the current one.
+    // SAFETY: without a new disposition the call changes nothing; `action` can store the current disposition.
     let answer = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) };
-    // SAFETY: numbers and an optional function, which zeroes initialise.
+    // SAFETY: a disposition consists of numbers and an optional function, which are initialised to zero.
     (answer == 0).then(|| unsafe { action.assume_init() })
 }
 

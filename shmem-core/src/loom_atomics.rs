@@ -1,5 +1,5 @@
-//! Atomics, fences and futexes, of the machine or of `loom`: the only choice between the two, so that models run the code that ships.
-//! Everything in [`sync`](crate::sync) imports its atomics from here.
+//! Atomics, fences and futexes, either of the machine or of `loom`. The choice is made here alone, so that models run the code that
+//! ships. Everything in [`sync`](crate::sync) imports its atomics from here.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use std::time::Duration;
 
-/// [`exclusion::Mutex`](crate::exclusion::Mutex) in a model.
+/// In a model, replaces [`exclusion::Mutex`](crate::exclusion::Mutex).
 #[cfg(loom)]
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
@@ -23,7 +23,6 @@ impl<T> Mutex<T> {
     }
 }
 
-/// Pauses between two polls of a word.
 #[inline(always)]
 pub(crate) fn spin_loop() {
     #[cfg(loom)]
@@ -32,7 +31,7 @@ pub(crate) fn spin_loop() {
     core::hint::spin_loop();
 }
 
-/// Orders a read-modify-write before later loads, for all processors. On x86-64 the locked instruction does so.
+/// Orders a read-modify-write before later loads, on all processors. On x86-64 the read-modify-write itself does so.
 #[inline(always)]
 pub(crate) fn fence_after_rmw() {
     #[cfg(loom)]
@@ -43,17 +42,17 @@ pub(crate) fn fence_after_rmw() {
     core::sync::atomic::fence(Ordering::SeqCst);
 }
 
-/// Orders plain stores before later loads, for all processors.
+/// Orders plain stores before later loads, on all processors.
 ///
-/// On x86-64 this is a locked instruction that changes nothing. Compilers emit `mfence` for a fence. It waits for more
-/// than stores to ordinary memory, and takes ten times as long on some processors.
+/// On x86-64 this is a locked instruction that changes nothing. For a fence, compilers emit `mfence`, which waits for more than
+/// stores to ordinary memory, and takes ten times as long on some processors.
 #[inline(always)]
 pub(crate) fn fence_after_store() {
     #[cfg(loom)]
     loom::sync::atomic::fence(Ordering::SeqCst);
     #[cfg(all(not(loom), target_arch = "x86_64", not(any(miri, shmem_words))))]
-    // SAFETY: the top of the stack is readable and writable, and keeps its value. Neither the compiler nor the
-    // processor moves memory accesses across: to Rust it is a sequentially consistent fence.
+    // SAFETY: the top of the stack is readable and writable, and keeps its value. Neither the compiler nor the processor moves
+    // memory accesses across the instruction: to Rust it is a sequentially consistent fence.
     unsafe {
         core::arch::asm!("lock or dword ptr [rsp], 0", options(nostack));
     }
@@ -61,7 +60,7 @@ pub(crate) fn fence_after_store() {
     core::sync::atomic::fence(Ordering::SeqCst);
 }
 
-/// A 32-bit word that processes can sleep on. Zero bytes are valid.
+/// A 32-bit word that processes can sleep on. All zero bytes are a valid value.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct FutexWord {
@@ -90,7 +89,7 @@ impl FutexWord {
         self.value.fetch_add(n, order)
     }
 
-    /// Sleeps while the word is `expected`, until woken or `timeout` has passed. May return early.
+    /// Sleeps while the word is `expected`, until the thread is woken or `timeout` has passed. May return early.
     #[cfg(not(loom))]
     pub(crate) fn wait(&self, expected: u32, timeout: Option<Duration>) {
         use rustix::thread::futex;
@@ -98,7 +97,7 @@ impl FutexWord {
             tv_sec: t.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: t.subsec_nanos().into(),
         });
-        // Every outcome (woken, changed, interrupted, timed out): the caller polls.
+        // The outcome (woken, changed, interrupted, timed out) does not matter, because the caller polls.
         let _ = futex::wait(&self.value, futex::Flags::empty(), expected, timeout.as_ref());
     }
 

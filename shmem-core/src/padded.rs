@@ -9,13 +9,14 @@ const LINE: usize = 64;
 /// The type of an array whose rows map to different sets of a cache: `padded![f64; ROWS; COLUMNS]` is `[[f64; PITCH]; ROWS]`, where
 /// `PITCH` is the [`pitch`] of `COLUMNS`.
 ///
-/// Lengths are in the order of the indices, outermost first. Every dimension but the outermost has its pitch for its length:
+/// Lengths are in the order of the indices, outermost first. Every dimension but the outermost has its pitch in place of its
+/// length:
 ///
 /// | | |
 /// |---|---|
 /// | `padded![T; COLUMNS]` | one row, for arrays and slices of rows: `SymBox<[padded![f64; 1024]]>` |
 /// | `padded![T; ROWS; COLUMNS]` | an array of rows |
-/// | `padded![T; PLANES; ROWS; COLUMNS]` | an array of planes, each of them padded rows, and padded itself |
+/// | `padded![T; PLANES; ROWS; COLUMNS]` | an array of planes, whose rows are padded; each plane is padded as well |
 ///
 /// A range leaves the padding of a row out: `field[row][..COLUMNS]`. The lengths must be constants, not parameters of a generic item.
 ///
@@ -44,10 +45,10 @@ macro_rules! padded {
 
 /// The distance of rows of `length` elements, in elements, in an array of [`padded!`](macro@crate::padded).
 ///
-/// This is the least pitch for which every row starts on a cache line, and rows are an odd number of lines apart, so that successive rows
-/// map to all sets in turn. (If elements have an even number of lines, the distance has as few factors of two as possible.) No row is
-/// padded by more than an eighth. A row that would be has the pitch `length`: such rows are short, under 1 KiB if the element size is a
-/// power of two, and map to 16 sets or more.
+/// This is the least pitch for which every row starts on a cache line, and rows are an odd number of lines apart, so that
+/// successive rows map to all sets in turn. (If elements have an even number of lines, the distance has as few factors of two as
+/// possible.) A row is padded by an eighth at most. A row that would need more padding gets none (pitch `length`). Such rows are
+/// short, under 1 KiB if the element size is a power of two, and map to 16 sets or more.
 ///
 /// ```
 /// # use shmem_core as shmem;

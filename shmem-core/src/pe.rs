@@ -27,15 +27,13 @@ mod sealed {
 
 /// A validated PE of this job.
 ///
-/// Made only by `World::pe` and related methods, so operations need not check the number again. The
-/// value also has the PE's slot in the node's arena, so the choice between
-/// shared memory and the network is one predictable branch. In an
-/// [observed](crate::observe) job, slots are marked, so that every operation takes the network's
-/// side of that branch.
+/// Made only by `World::pe` and related methods, so operations need not check the number again. The value also has the PE's slot in
+/// the node's arena, so the choice between shared memory and the network is one predictable branch. In an
+/// [observed](crate::observe) job, slots are marked, so that every operation takes the branch to the network.
 ///
-/// The slot is valid in this process only. To send a PE to another process, send
-/// [`number`](Pe::number) and call `World::pe` there. If PEs are threads of one process, each has its own slots. A
-/// `Pe` then records the PE that made it, and operations of other PEs refuse it.
+/// The slot is valid in this process only. To send a PE to another process, send [`number`](Pe::number) and call `World::pe` there.
+/// If PEs are threads of one process, each PE has its own slots. A `Pe` then records the PE that made it, and operations of other
+/// PEs refuse it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Pe {
@@ -44,21 +42,20 @@ pub struct Pe {
 }
 
 impl Pe {
-    /// The slot of a PE that is not on this node.
+    /// The slot number that stands for a PE on another node.
     pub const OFF_NODE: u32 = u32::MAX;
 
-    /// The mark of a slot that operations do not use directly.
+    /// The bit that marks a slot that operations do not access directly.
     pub(crate) const OBSERVED: u32 = 1 << 31;
 
-    /// The bits of the slot; all set: the PE is not on this node.
+    /// The bits of the slot number; all set: the PE is on another node.
     const SLOT: u32 = 0xffff;
 
-    /// Panics if the slot is 65535 or more.
+    /// Makes the value of a PE. Panics if the slot is 65535 or more.
     ///
     /// # Safety
     ///
-    /// `number` must be a PE of the running job, and `slot` its slot in this node's arena, or
-    /// [`OFF_NODE`](Self::OFF_NODE).
+    /// `number` must be a PE of the running job, and `slot` the PE's slot in this node's arena, or [`OFF_NODE`](Self::OFF_NODE).
     #[doc(hidden)]
     pub const unsafe fn new(number: u32, slot: u32) -> Self {
         if slot == Self::OFF_NODE {
@@ -68,13 +65,13 @@ impl Pe {
         Self { number, slot }
     }
 
-    /// Returns the PE as a value of PE `viewer`, if PEs are threads of one process. Operations check the viewer before
-    /// they use the slot.
+    /// Returns the PE as a value that PE `viewer` made, for PEs that are threads of one process. Operations compare the viewer with
+    /// the calling PE before they use the slot.
     /// Panics if `viewer` is 32767 or more.
     ///
     /// # Safety
     ///
-    /// As [`observed`](Self::observed).
+    /// As for [`observed`](Self::observed): mark all PEs of a job before any PE is given out, or mark none.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn seen_by(self, viewer: u32) -> Self {
@@ -82,18 +79,18 @@ impl Pe {
         Self { number: self.number, slot: self.slot & Self::SLOT | (viewer + 1) << 16 | Self::OBSERVED }
     }
 
-    /// Whether both values were made by the same PE, or neither says which made it.
+    /// Whether both values were made by the same PE, or neither value records its maker.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn is_seen_with(self, other: Self) -> bool {
         (self.slot ^ other.slot) & !(Self::OBSERVED | Self::SLOT) == 0
     }
 
-    /// Returns this PE with the mark by which every operation on it is reported to an observer.
+    /// Returns this PE with a mark. Operations on a marked PE are reported to an observer.
     ///
     /// # Safety
     ///
-    /// Mark all PEs of a job before any is given out, or none, because a marked PE is not equal to the unmarked one.
+    /// Mark all PEs of a job before any PE is given out, or mark none, because a marked PE is not equal to the unmarked one.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn observed(self) -> Self {
@@ -106,37 +103,36 @@ impl Pe {
         self.number as usize
     }
 
-    /// Its slot in this node's arena, if operations may use the slot directly: the PE is on this node, and
-    /// not observed.
+    /// The PE's slot in this node's arena, if operations may access the slot directly: the PE is on this node, and not observed.
     #[inline(always)]
     pub const fn slot(self) -> Option<usize> {
         self.slot_below(Self::OBSERVED)
     }
 
-    /// Its slot in this node's arena, if below `slots`; marked slots never are.
+    /// The PE's slot in this node's arena, if the slot is below `slots`. A marked slot never is.
     #[inline(always)]
     pub(crate) const fn slot_below(self, slots: u32) -> Option<usize> {
         if self.slot < slots { Some(self.slot as usize) } else { None }
     }
 
-    /// Its slot in this node's arena, if it is on this node.
+    /// The PE's slot in this node's arena, if the PE is on this node.
     #[inline(always)]
     pub const fn on_node(self) -> Option<usize> {
         let slot = self.slot & Self::SLOT;
         if slot == Self::SLOT { None } else { Some(slot as usize) }
     }
 
-    /// The bytes of PEs. Different PEs have different bytes.
+    /// The bytes of a list of PEs. Different PEs have different bytes.
     pub(crate) const fn bytes_of(pes: &[Self]) -> &[u8] {
         // SAFETY: each PE is two adjacent words of 32 bits, without padding (`repr(C)`). So all bytes of the slice are
         // initialised, and they live as long as the slice.
         unsafe { core::slice::from_raw_parts(pes.as_ptr().cast(), size_of_val(pes)) }
     }
 
-    /// Whether its slot equals that of `near`, a PE on this node; ignores marks.
+    /// Whether this PE has the same slot as `near`, a PE on this node. Marks do not count.
     #[inline(always)]
     pub(crate) const fn shares_slot(self, near: Self) -> bool {
-        // Off-node PEs have a slot above all others.
+        // PEs on other nodes have a slot number above all slots.
         (self.slot ^ near.slot) & Self::SLOT == 0
     }
 }

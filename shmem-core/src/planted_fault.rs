@@ -1,8 +1,8 @@
 //! Faults planted in the algorithms, which tests and models must find.
 
-/// Whether the fault `name` is switched on: each model, and each test of an order, must then fail
-/// (`ci/loom.sh`, `ci/mutants.sh`). Faults exist in builds for these scripts only; in every other build
-/// this is `false`, and the faulty code is left out.
+/// Whether the fault `name` is switched on. Then the model or the test that watches for this fault must fail (`ci/loom.sh`,
+/// `ci/mutants.sh`). Only builds for these scripts have faults. In other builds this returns `false`, and the faulty code is left
+/// out.
 #[cfg(not(any(loom, mutants)))]
 #[doc(hidden)]
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Files of `proc` and `sys`, of this or a simulated machine.
+//! Files of `proc` and `sys`, of this machine or a simulated one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,28 +16,27 @@ impl Default for Root {
 }
 
 impl Root {
-    /// The machine in `directory`.
+    /// The machine whose files are in `directory`.
     pub fn at(directory: &Path) -> Self {
         Self(directory.to_owned())
     }
 
-    /// The directory.
+    /// The directory with `proc` and `sys`.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The text of a file, without blanks around it; `None` if unreadable: kernels and
-    /// containers leave out files.
+    /// The text of a file, without blanks around it; `None` if the file is unreadable. Kernels and containers leave out files.
     pub fn text(&self, path: &str) -> Option<String> {
         Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
     }
 
-    /// The number in a file of one number.
+    /// The number in a file that has only this number.
     pub fn number(&self, path: &str) -> Option<u64> {
         self.text(path)?.parse().ok()
     }
 
-    /// The numbers in a file of ranges, `0-3,8`.
+    /// The numbers in a file with a list of ranges, such as `0-3,8`.
     pub fn list(&self, path: &str) -> Option<Vec<usize>> {
         range_list::parse(&self.text(path)?)
     }
@@ -47,7 +46,7 @@ impl Root {
         field(&self.text(path)?, word)
     }
 
-    /// Names with `prefix` in a directory, sorted, without the prefix.
+    /// The names in a directory that begin with `prefix`, sorted, without the prefix.
     pub fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
         let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
         let name = |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix(prefix)?.to_owned());
@@ -56,7 +55,7 @@ impl Root {
         names
     }
 
-    /// The numbers `n` of names `<prefix>n<suffix>` in the directory, in ascending order.
+    /// The numbers `n` of the names `<prefix>n<suffix>` in a directory, in ascending order.
     pub fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
         let names = self.names(directory, prefix);
         let mut numbers: Vec<u64> =

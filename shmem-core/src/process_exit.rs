@@ -4,10 +4,10 @@
 //! destructors, because another thread may be in a transfer to memory that a destructor would free.
 //!
 //! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a
-//! function that must precede all destructors is registered as the newest (`run_first`). glibc keeps destructors in a list from which
-//! none is removed; the head of the list is a word of thread-local memory. `Newest` finds that word, because no other word changes in
-//! each of two registrations. The word shows whether the last registration is still the newest. Where the word is not found, every call
-//! registers again, which takes some 50 bytes. musl's `exit` runs no destructors of thread-locals.
+//! function that must precede all destructors is registered last (`run_first`). glibc keeps the destructors in a list, from which a
+//! program cannot remove any. The head of the list is a word of thread-local memory. `Newest` identifies it as the only word that
+//! changes in each of two registrations. The word shows whether our last registration is still the newest. If the word is not
+//! found, every call registers again, which takes some 50 bytes. musl's `exit` runs no destructors of thread-locals.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -20,11 +20,11 @@ use std::time::Duration;
 
 use rustix::thread::gettid;
 
-/// Time limit for flushing streams, and again for `tell`. Another thread may keep a stream locked for ever.
+/// Time limit for flushing streams, because another thread may keep a stream locked for ever. `tell` has the same limit.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Ends the process with `code`, without running handlers or destructors. Flushes Rust's standard output and C's
-/// streams; then calls `tell`, to notify other processes.
+/// Ends the process with `code`, without running exit handlers or destructors. Flushes Rust's standard output and C's streams, then
+/// calls `tell`, which notifies other processes.
 ///
 /// May be called anywhere: during a transfer, in a destructor, in a handler of `atexit`, by several threads.
 pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
@@ -34,49 +34,49 @@ pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
     end.conclude()
 }
 
-/// An end in progress, in a stack frame that never returns.
+/// The end of the process, in progress. The value is in a stack frame that never returns.
 struct End<'t> {
     code: i32,
     tell: &'t (dyn Fn() + Sync),
 }
 
-/// The thread that has called `tell`; 0: none yet.
+/// ID of the thread that has called `tell`; 0: none yet.
 static TELLS: AtomicI32 = AtomicI32::new(0);
 
 impl End<'_> {
-    /// Starts a thread that calls `late`, which sleeps for the time limit. If none starts, there is no limit.
+    /// Starts a thread that calls `late`, which acts after the time limit. If the thread does not start, there is no limit.
     fn limit(&self, late: extern "C" fn(*mut c_void) -> *mut c_void) {
         let (this, mut thread) = (ptr::from_ref(self).cast_mut().cast(), MaybeUninit::uninit());
-        // SAFETY: `late` takes an `End`, and may run in any thread. A thread of the C library can start even in destructors,
-        // where the standard library's thread-locals are gone.
+        // SAFETY: `late` takes a pointer to an `End`, and may run in any thread. A thread of the C library can start even in
+        // destructors, where the standard library's thread-locals are gone.
         _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
     }
 
-    /// Ends a slow flush.
+    /// Ends the process after the time limit, if a flush is slow.
     extern "C" fn conclude_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
-        // SAFETY: `limit` passed an `End`, whose parts are `Sync`, and which is in a frame that never returns: `end` does not
-        // return, and nothing that it calls unwinds.
+        // SAFETY: `limit` passed an `End`. Its fields are `Sync`, and it is in a frame that never returns, because `end` does not
+        // return, and no function that `end` calls unwinds.
         unsafe { &*this.cast::<End<'_>>() }.conclude()
     }
 
-    /// Ends a slow `tell`.
+    /// Ends the process after the time limit, if `tell` is slow.
     extern "C" fn leave_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
-        // SAFETY: an `End` that stays, as in `conclude_late`.
+        // SAFETY: `limit` passed an `End`, which stays valid (`conclude_late`).
         unsafe { &*this.cast::<End<'_>>() }.leave()
     }
 
-    /// Calls `tell`, and ends the process. With several threads here, the first does so, and the others wait for the end.
+    /// Calls `tell`, and ends the process. If several threads call this, the first one does so, and the others wait for the end.
     fn conclude(&self) -> ! {
         let me = gettid().as_raw_nonzero().get();
         match TELLS.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
-            // If `tell` panics, the process ends anyway.
+            // If `tell` panics, the process ends as well.
             Ok(_) => {
                 self.limit(Self::leave_late);
                 _ = catch_unwind(AssertUnwindSafe(self.tell));
             }
-            // This thread's `tell` has failed.
+            // `tell` itself has called `end` on this thread, so `tell` is not called again.
             Err(first) if first == me => {}
             Err(_) => loop {
                 std::thread::sleep(Duration::MAX);
@@ -86,7 +86,7 @@ impl End<'_> {
     }
 
     fn leave(&self) -> ! {
-        // SAFETY: takes any number, and never returns.
+        // SAFETY: `_exit` takes any number, and never returns.
         unsafe { libc::_exit(self.code) }
     }
 }
@@ -95,25 +95,25 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// Flushes all streams. Unwritable bytes are lost.
+/// Flushes all streams. Bytes that cannot be written are lost.
 fn flush() {
-    // Ignored, so that a pipe without a reader is an error, and does not kill a program in C.
+    // SIGPIPE is ignored, so that a pipe without a reader is an error, and does not kill a program in C.
     // SAFETY: changes a signal's disposition, in a process that is about to end.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    // SAFETY: a C library variable, which programs set only before they have threads.
+    // SAFETY: reads a variable of the C library, which programs set only before they have threads.
     let out = unsafe { stdout };
-    // First, as another stream, or Rust's, may be locked.
-    // SAFETY: a C library stream, or null, for all.
+    // Standard output is flushed first, because another stream, or Rust's, may be locked.
+    // SAFETY: `out` is a stream of the C library, or null, which stands for all streams.
     unsafe { libc::fflush(out) };
     flush_own();
     // SAFETY: a null pointer stands for all streams.
     unsafe { libc::fflush(ptr::null_mut()) };
 }
 
-/// Flushes Rust's standard output. If a signal handler calls this during a write, the flush panics, unreported.
+/// Flushes Rust's standard output. If a signal handler calls this during a write, the flush panics, and the panic is not reported.
 fn flush_own() {
     let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
-    // Panicking threads cannot set it, and are in no write.
+    // A panicking thread cannot set the hook, and is not in a write.
     if !std::thread::panicking() {
         let (hook, is_flushing) = (panic::take_hook(), Arc::clone(&is_flushing));
         panic::set_hook(Box::new(move |info| {
@@ -129,7 +129,7 @@ fn flush_own() {
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 pub(crate) use glibc::run_first;
 
-/// Does nothing: no destructors run.
+/// Does nothing, because `exit` runs no destructors of thread-locals here.
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(miri))))]
 pub(crate) fn run_first(_: fn()) {}
 
@@ -150,11 +150,11 @@ mod glibc {
     }
 
     thread_local! {
-        /// The newest list entry of this thread after our last registration; 0 after `run` ran.
+        /// This thread's newest list entry right after our last registration; 0 after `run` has run.
         static OURS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Makes `run` run before the destructors of all existing thread-locals. `run` must be the same in all calls.
+    /// Registers `run` to run before the destructors of all existing thread-locals. `run` must be the same in all calls.
     pub(crate) fn run_first(run: fn()) {
         let newest = Newest::find(run);
         if newest.is_some_and(|newest| newest.read() == OURS.get()) {
@@ -166,24 +166,24 @@ mod glibc {
 
     fn register(run: fn()) {
         unsafe extern "C" fn entered(run: *mut c_void) {
-            // The entry is freed, and its address may be reused.
+            // The list entry is freed now, and its address may be reused.
             OURS.set(0);
-            // SAFETY: `register` passed such a function.
+            // SAFETY: `register` passed a function of this type.
             let run = unsafe { core::mem::transmute::<*mut c_void, fn()>(run) };
             run();
         }
-        // SAFETY: `entered` takes `run`, and stays loaded, as does the program or library with this handle.
+        // SAFETY: `entered` expects `run`. `entered` stays loaded, as does the program or library of `__dso_handle`.
         let failed =
             unsafe { __cxa_thread_atexit_impl(entered, run as *mut c_void, &raw const __dso_handle) };
         assert_eq!(failed, 0, "there is no memory for a destructor");
     }
 
-    /// The word in the C library's thread-local memory that points to the newest destructor, by its distance from `errno`.
+    /// The word in the C library's thread-local memory that points to the newest destructor. Given by its distance from `errno`.
     #[derive(Clone, Copy)]
     struct Newest(isize);
 
     impl Newest {
-        /// Finds the word; `None`: it is not unique.
+        /// Finds the word that points to the newest destructor; `None`: not exactly one word qualifies.
         fn find(run: fn()) -> Option<Self> {
             static FOUND: OnceLock<Option<Newest>> = OnceLock::new();
             *FOUND.get_or_init(|| {
@@ -192,7 +192,7 @@ mod glibc {
                 for words in &mut seen {
                     register(run);
                     for (word, address) in words.iter_mut().zip(block.clone().step_by(size_of::<usize>())) {
-                        // SAFETY: an aligned word of the block.
+                        // SAFETY: `address` is that of an aligned word of the block.
                         *word = unsafe { read(address) };
                     }
                 }
@@ -204,33 +204,35 @@ mod glibc {
             })
         }
 
-        /// Its value in the calling thread.
+        /// The value of this word in the calling thread: the address of the newest list entry.
         fn read(self) -> usize {
-            // SAFETY: every thread has a block of equal layout, with word and `errno` at equal offsets.
+            // SAFETY: in every thread the block has the same layout, with the word at the same distance from `errno`.
             unsafe { read(errno().wrapping_add_signed(self.0)) }
         }
     }
 
     fn errno() -> usize {
-        // SAFETY: returns the calling thread's address.
+        // SAFETY: returns the address of the calling thread's `errno`.
         unsafe { libc::__errno_location() }.expose_provenance()
     }
 
+    /// Reads a word of thread-local memory.
+    ///
     /// # Safety
     ///
     /// `address` must be that of an aligned word of thread-local memory of the calling thread.
     unsafe fn read(address: usize) -> usize {
-        // SAFETY: memory of this thread, valid while the thread runs (caller). The C library writes there, in calls of this
-        // thread: hence volatile.
+        // SAFETY: the word is memory of this thread, valid while the thread runs (caller). The read is volatile, because the C
+        // library changes the word in calls of this thread.
         unsafe { core::ptr::with_exposed_provenance::<usize>(address).read_volatile() }
     }
 
-    /// The thread-local memory of the calling thread that belongs to the library with `errno`, in whole words.
+    /// The calling thread's thread-local memory of the library that has `errno`, in whole words.
     fn thread_block() -> Option<Range<usize>> {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-            // SAFETY: valid for this call (loader).
+            // SAFETY: `info` is valid for this call (`dl_iterate_phdr`).
             let info = unsafe { &*info };
-            // SAFETY: the table of `dlpi_phnum` program headers.
+            // SAFETY: the table has `dlpi_phnum` program headers.
             let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
             let start = info.dlpi_tls_data.addr();
             let Some(header) = headers.iter().find(|header| header.p_type == libc::PT_TLS) else { return 0 };
@@ -239,12 +241,12 @@ mod glibc {
             }
             let word = size_of::<usize>();
             let whole = start.next_multiple_of(word)..(start + header.p_memsz as usize) / word * word;
-            // SAFETY: `thread_block` passed it.
+            // SAFETY: `thread_block` passed this pointer.
             unsafe { *found.cast::<Option<Range<usize>>>() = Some(whole) };
             1
         }
         let mut found: Option<Range<usize>> = None;
-        // SAFETY: `look` takes these arguments and `found`.
+        // SAFETY: `look` takes these arguments, and `found` outlives the call.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
         found
     }

@@ -1,12 +1,11 @@
 //! Lists of numbers written as ranges, as the kernel writes lists of CPUs: `0-3,8`.
 //!
-//! A short text may stand for a long range. So a list must ascend, and its numbers must be possible on
-//! a machine. This bounds a list to 64 KiB for any text.
+//! A short text may stand for a long range. So numbers must ascend and be below 8192, which bounds any list to 64 KiB.
 
 /// Upper limit on the numbers of lists: Linux has at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes (`NODES_SHIFT`).
 const NUMBERS: usize = 8192;
 
-/// Reads a list. An empty text is an empty list. `None`: malformed, not ascending, or numbers of 8192 or more.
+/// Reads a list. An empty text is an empty list. `None`: the text is malformed, or its numbers do not ascend or are not below 8192.
 pub fn parse(text: &str) -> Option<Vec<usize>> {
     let text = text.trim();
     let mut numbers = Vec::new();
@@ -24,13 +23,13 @@ pub fn parse(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// Reads a number of a list: digits, without sign.
+/// Reads a number of a list: digits without a sign.
 fn number(text: &str) -> Option<usize> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| digits && *number < NUMBERS)
 }
 
-/// Shows ascending numbers.
+/// Writes ascending numbers as ranges.
 pub fn show(numbers: &[usize]) -> String {
     let ranges: Vec<String> = numbers
         .chunk_by(|one, next| one.checked_add(1) == Some(*next))

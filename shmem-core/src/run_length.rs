@@ -11,7 +11,7 @@ pub struct Alike<T> {
     len: usize,
 }
 
-/// A run of equal values: the index of its first element, and of its value.
+/// A run of equal values: index of its first element in the list, and index of its value among the different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     first: u32,

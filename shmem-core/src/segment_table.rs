@@ -1,8 +1,8 @@
 //! The table of segments of a PE's slot.
 //!
-//! Segment 0 is the system area; 1..=127 are the partitions in the order of their IDs; 128..=254 are made after init (partitions
-//! at run time, registered arrays). A typed handle has its segment's index. A raw address's segment is found by one shift, one
-//! load from a byte table and one comparison.
+//! Segment 0 is the system area; 1..=127 are the partitions in the order of their IDs; 128..=254 are dynamic segments, made after
+//! init (partitions at run time, registered arrays). A typed handle has the index of its segment. The segment of a raw address is
+//! found by one shift, one load from a byte table and one comparison.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -15,31 +15,32 @@ use crate::fixed_text::Text;
 /// Number of segments of a slot.
 pub const MAX_SEGMENTS: usize = 255;
 
-/// The segment with the words of the runtime.
+/// Index of the segment with the words of the runtime.
 pub const SYSTEM: u32 = 0;
 
-/// The first segment for memory made after init.
+/// Index of the first dynamic segment (one made after init).
 pub const FIRST_LATER: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
-/// Upper limit on the granules of a slot: a process's addresses in units of 2 MiB. The table has a byte for each granule.
+/// Upper limit on the granules of a slot, because a process has addresses for so many granules of 2 MiB. The table has a byte for
+/// each.
 const MOST_GRANULES: usize = 1 << 27;
 
 /// A segment: bytes at one offset in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Bytes from the start of a slot.
+    /// Bytes from the start of a slot to the segment.
     pub start: usize,
-    /// Bytes.
+    /// Bytes of the segment.
     pub bytes: usize,
-    /// The partition's ID, or 0.
+    /// ID of the segment's partition, or 0.
     pub partition: u32,
-    /// The partition's name, or a description.
+    /// Name of the segment's partition, or a description of the segment.
     pub name: Text<32>,
 }
 
-/// The segments of a slot, and the table that finds them.
+/// The segments of a slot, and the table that finds them by offset.
 pub struct Segments {
     shift: u32,
     table: Box<[AtomicU8]>,
@@ -49,7 +50,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// An empty table for slots of `bytes` bytes, in granules of `1 << shift`.
+    /// Makes an empty table for slots of `bytes` bytes, in granules of `1 << shift` bytes.
     /// Panics if the granule is less than a page, or the slot has more than 2^27 granules.
     pub fn new(bytes: usize, shift: u32) -> Self {
         assert!((12..usize::BITS).contains(&shift), "a granule is at least a page");
@@ -68,23 +69,21 @@ impl Segments {
         }
     }
 
-    /// Bytes of a granule: segments start at multiples.
+    /// Bytes of a granule. Segments start at multiples of a granule.
     pub fn granule(&self) -> usize {
         1 << self.shift
     }
 
-    /// Enters a segment. Raw addresses do not find a hidden one, as they do not find the system's: only handles reach it. A segment that is
-    /// removed while other threads call [`find`](Self::find) must be hidden, because a found segment must stay memory while the caller
-    /// uses it.
-    /// Panics if the index is taken, or the segment does not start on a granule, exceeds the slot, or
-    /// overlaps another.
+    /// Enters a segment. Only handles reach a hidden segment: raw addresses find neither hidden segments nor the system's. A
+    /// segment must be hidden if it is removed while other threads call [`find`](Self::find), because a segment that `find`
+    /// returned must stay memory while the caller uses it.
+    /// Panics if the index is taken, or the segment does not start on a granule, exceeds the slot, or overlaps another.
     ///
     /// # Safety
     ///
-    /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later: until the segment is
-    /// [removed](Self::remove), its bytes must be memory of every PE of the job, under this index. Unless the segment is hidden,
-    /// operations on raw addresses must be allowed to read and write them. So only a phase that all PEs open may lend references
-    /// to these bytes.
+    /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later, the segment's bytes must be memory of every PE
+    /// of the job, under this index, until the segment is [removed](Self::remove). Unless the segment is hidden, operations on raw
+    /// addresses must be allowed to read and write these bytes. So only a phase that all PEs open may lend references to them.
     pub unsafe fn insert(&self, index: u32, segment: Segment, is_hidden: bool) {
         let found = if is_hidden { SYSTEM } else { index };
         let slot = index as usize;
@@ -102,12 +101,11 @@ impl Segments {
         }
     }
 
-    /// Removes a segment. Panics if it is missing.
+    /// Removes a segment. Panics if there is no segment with this index.
     ///
     /// # Safety
     ///
-    /// No handle of an object in the segment is used any more, and no operation on a raw address in it is in
-    /// progress.
+    /// No handle of an object in the segment is used afterwards, and no operation on a raw address in the segment is in progress.
     pub unsafe fn remove(&self, index: u32) -> Segment {
         let mut names = self.names.lock();
         let at = names
@@ -126,10 +124,10 @@ impl Segments {
         start >> self.shift..(start + bytes).div_ceil(self.granule())
     }
 
-    /// The segment with `bytes` bytes at `offset`; never the system's or a hidden segment.
+    /// Returns the segment that has all `bytes` bytes at `offset`, but never a hidden segment or the system's.
     #[inline(always)]
     pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
-        // Acquire: pairs with the store in `insert`, after start and length.
+        // Acquire pairs with the store in `insert`, which follows the stores of start and length.
         let index = self.table.get(offset >> self.shift)?.load(Ordering::Acquire);
         if index == NONE || u32::from(index) == SYSTEM {
             return None;
@@ -140,8 +138,8 @@ impl Segments {
         (inside <= length && bytes <= length - inside).then_some(u32::from(index))
     }
 
-    /// The segment with `bytes` bytes at `offset`, also a hidden segment. The caller knows that an object is there.
-    /// Takes a lock.
+    /// Returns the segment that has all `bytes` bytes at `offset`, hidden segments included. The caller knows that an object is
+    /// there. Takes a lock.
     pub fn holding(&self, offset: usize, bytes: usize) -> Option<u32> {
         let holds = |(_, segment): &&(u32, Segment)| {
             let inside = offset.checked_sub(segment.start);
@@ -150,19 +148,19 @@ impl Segments {
         self.names.lock().iter().find(holds).map(|(index, _)| *index)
     }
 
-    /// Whether raw addresses find the segment.
+    /// Whether [`find`](Self::find) finds the segment.
     fn is_found(&self, segment: &Segment) -> bool {
         u32::from(self.table[segment.start >> self.shift].load(Ordering::Relaxed)) != SYSTEM
     }
 
-    /// The segments in order of their addresses.
+    /// The segments in the order of their addresses.
     pub fn list(&self) -> Vec<(u32, Segment)> {
         let mut list = self.names.lock().clone();
         list.sort_by_key(|(_, segment)| segment.start);
         list
     }
 
-    /// Why a range was not found.
+    /// Returns the error that no segment has a range.
     pub fn miss(&self, operation: &'static str, address: usize, offset: usize, bytes: usize) -> Miss {
         let (segments, hidden): (Vec<_>, Vec<_>) =
             self.list().into_iter().partition(|(_, segment)| self.is_found(segment));

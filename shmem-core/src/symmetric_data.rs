@@ -6,7 +6,7 @@
 //!   ([`Atomic`](crate::object::Atomic), [`Signal`](crate::object::Signal)).
 //! * [`PlainData`]: may also be moved by put and get. Words may not: plain transfers are not
 //!   atomic with respect to atomic updates of a word.
-//! * [`Contents`]: the type of a place: a [`SymmetricData`], or a slice of it.
+//! * [`Contents`]: the type of an object or a part of one: a [`SymmetricData`], or a slice of it.
 
 use core::fmt;
 use core::ops::BitOr;
@@ -15,9 +15,8 @@ use bytemuck::{Pod, Zeroable};
 
 /// A type whose values may live in symmetric memory.
 ///
-/// Implemented for the number types, arrays of them, [`Atomic`](crate::object::Atomic) and
-/// [`Signal`](crate::object::Signal); `#[derive(Symmetric)]` implements it for a `#[repr(C)]`
-/// struct.
+/// Implemented for the number types, arrays of them, [`Atomic`](crate::object::Atomic) and [`Signal`](crate::object::Signal);
+/// `#[derive(Symmetric)]` implements it for a `#[repr(C)]` struct.
 ///
 /// # Safety
 ///
@@ -68,7 +67,7 @@ unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
 /// moved(&turns.map(Plain));
 /// ```
 ///
-/// A region of `strided!` cannot name fields of the value: it is one element.
+/// A region of `strided!` cannot name fields of the value, because the value is one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
@@ -77,12 +76,10 @@ pub struct Plain<T>(pub T);
 unsafe impl<T: Zeroable> Zeroable for Plain<T> {}
 // SAFETY: a `Plain<T>` is a `T`, which is plain data.
 unsafe impl<T: Pod> Pod for Plain<T> {}
-// SAFETY: a `Pod` has neither padding nor invalid bit patterns nor pointers, and all processes of a job run the same machine
-// code.
+// SAFETY: a `Pod` has neither padding nor invalid bit patterns nor pointers, and all processes of a job run the same machine code.
 unsafe impl<T: Pod> SymmetricData for Plain<T> {}
 
-/// Hints on the use of memory, for transports that place or register the memory. Hints change no
-/// result.
+/// Hints on the use of memory, for transports that place or register the memory. Hints change no result.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::symmetric_data::*; }
@@ -99,13 +96,13 @@ pub struct MemoryHints(u8);
 impl MemoryHints {
     const NAMES: [&'static str; 2] = ["atomics_remote", "signal_remote"];
 
-    /// None.
+    /// No hints.
     pub const NONE: Self = Self(0);
 
-    /// Other PEs will use atomic operations here (`SHMEM_MALLOC_ATOMICS_REMOTE`).
+    /// Other PEs will use atomic operations on the memory (`SHMEM_MALLOC_ATOMICS_REMOTE`).
     pub const ATOMICS_REMOTE: Self = Self(1);
 
-    /// Other PEs will update signals here (`SHMEM_MALLOC_SIGNAL_REMOTE`).
+    /// Other PEs will update signals in the memory (`SHMEM_MALLOC_SIGNAL_REMOTE`).
     pub const SIGNAL_REMOTE: Self = Self(2);
 
     /// Whether all hints of `other` are set.
@@ -113,7 +110,7 @@ impl MemoryHints {
         self.0 & other.0 == other.0
     }
 
-    /// The hints as a number, to compare PEs.
+    /// The hints as a number, to compare the hints of PEs.
     pub const fn bits(self) -> u64 {
         self.0 as u64
     }
@@ -143,13 +140,13 @@ impl fmt::Display for MemoryHints {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`, `&mut values[..]`"
 )]
 pub trait Movable {
-    /// The item type; a value is one item.
+    /// The type of the items. A value is one item.
     type Item: PlainData;
 
-    /// The items.
+    /// The items of the data.
     fn items(&self) -> &[Self::Item];
 
-    /// The items.
+    /// The items of the data, for writing.
     fn items_mut(&mut self) -> &mut [Self::Item];
 }
 
@@ -165,10 +162,9 @@ impl<C: Contents<Item: PlainData> + ?Sized> Movable for C {
 
     #[inline(always)]
     fn items_mut(&mut self) -> &mut [C::Item] {
-        // Not by `start_of`, whose pointer is from a shared reference, and not for writing.
+        // `start_of` is not used, because its pointer comes from a shared reference, and is not for writing.
         let (len, start) = (self.len_of(), core::ptr::from_mut(self).cast());
-        // SAFETY: `self` refers exclusively to `len` consecutive items (`Contents`), of which every bit pattern is
-        // a value.
+        // SAFETY: `self` refers exclusively to `len` consecutive items (`Contents`), and every bit pattern is a valid item.
         unsafe { core::slice::from_raw_parts_mut(start, len) }
     }
 }
@@ -206,8 +202,7 @@ macro_rules! copied {
 }
 pub(crate) use copied;
 
-/// Returns `count` items of zeroes. (The standard library makes items without bytes one by one, and `count` may be too
-/// large for a loop.)
+/// Returns `count` items of zeroes. (For items of size 0, the standard library runs a loop, and `count` may be too large for that.)
 #[expect(clippy::uninit_vec, reason = "an item without bytes has none that could be missing")]
 pub fn zeroed_items<T: PlainData>(count: usize) -> Vec<T> {
     if size_of::<T>() > 0 {
@@ -220,25 +215,25 @@ pub fn zeroed_items<T: PlainData>(count: usize) -> Vec<T> {
     items
 }
 
-/// The contents of a place in symmetric memory: a value, or a slice.
+/// The contents of an object in symmetric memory, or of a part of it: a value, or a slice.
 ///
 /// # Safety
 ///
 /// `from_raw` must give a pointer to `len` consecutive `Item`s at `start` (a value is one `Item`).
 pub unsafe trait Contents {
-    /// The value's or the slice's item type.
+    /// The type of the value, or of the slice's items.
     type Item: SymmetricData;
 
-    /// Whether this is a slice, with a length.
+    /// Whether this type is a slice, with a length.
     const IS_SLICE: bool;
 
-    /// The (wide) pointer to `len` items at `start`. A value ignores `len`.
+    /// Returns the (wide) pointer to `len` items at `start`. A value ignores `len`.
     fn from_raw(start: *mut Self::Item, len: usize) -> *mut Self;
 
     /// Number of items.
     fn len_of(&self) -> usize;
 
-    /// The first item.
+    /// Pointer to the first item.
     fn start_of(&self) -> *const Self::Item;
 }
 

@@ -1,7 +1,7 @@
-//! The words of the runtime on every PE, at the start of its slot in the arena.
+//! The words of the runtime on every PE, at the start of the PE's slot in the arena.
 //!
 //! ```text
-//! offset 0   Doorbell            rung by whoever changes a word of this PE
+//! offset 0   Doorbell            rung by PEs that change a word of this PE
 //!        +   PeRecord            identity and activity of this PE, for peers and the launcher
 //!        +   TeamArea x MAX      each team's barrier words and staging buffers
 //!        +   Window              chunks of large blocking collectives
@@ -10,7 +10,7 @@
 //! 32M        memory of teams
 //! ```
 //!
-//! Part of every slot's segment 0, which no handle or raw address reaches.
+//! The words are in segment 0 of every slot, which no handle or raw address reaches.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -20,10 +20,10 @@ use crate::fixed_text::Text;
 use crate::shared;
 use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RingWords, Statement};
 
-/// Bytes reserved for the sparse system area.
+/// Bytes of addresses reserved for the system area, which has memory for touched pages only.
 pub const SYSTEM_BYTES: usize = 32 << 20;
 
-/// Upper limit on the teams at a time, the world included.
+/// Upper limit on the teams that exist at a time, the world included.
 pub const MAX_TEAMS: usize = 64;
 
 /// Bytes that one PE contributes to one step of a collective.
@@ -35,51 +35,51 @@ pub const MIRROR_BYTES: usize = 64 << 10;
 /// Bytes of the buffer in which a node's leader packs sent data and combines received data.
 pub const DESK_BYTES: usize = 64 << 10;
 
-/// Bytes of a window's slots, for chunks from other nodes.
+/// Bytes of the slots (buffers) of a [`Window`], for chunks from other nodes.
 pub const WINDOW_BYTES: usize = 1 << 20;
 
-/// Bytes of a ring, which replaces the slots if all members are on one node.
+/// Bytes of a ring buffer, which replaces the slots of a [`Window`] if all members are on one node.
 pub const RING_BYTES: usize = 2 << 20;
 
-/// Upper limit on the slots of a window.
+/// Upper limit on the slots of a [`Window`].
 pub const MOST_SLOTS: usize = 16;
 
-/// Upper limit on the credit counters. Each counts further chunks that may be sent.
+/// Upper limit on the credit counters. Each counts the further chunks that a PE may send.
 pub const MOST_CREDITS: usize = 1024;
 
-/// Upper limit on the nonblocking collectives of a team at a time.
+/// Upper limit on the nonblocking collectives that a team has in progress.
 pub const MOST_REQUESTS: usize = 4;
 
-/// Bytes of the slots of a nonblocking collective.
+/// Bytes of the slots (buffers) of a nonblocking collective.
 pub const REQUEST_BYTES: usize = 32 << 10;
 
-/// Bytes of the slots of a nonblocking collective of all PEs.
+/// Bytes of the slots (buffers) of a nonblocking collective of all PEs.
 pub const WORLD_REQUEST_BYTES: usize = 256 << 10;
 
-/// Bytes of the largest chunk of a ring.
+/// Bytes of the largest chunk in a ring buffer.
 pub const CHUNK_BYTES: usize = 32 << 10;
 
-/// Rounds of a dissemination barrier: enough for 2^24 nodes.
+/// Upper limit on the rounds of a dissemination barrier, enough for 2^24 nodes.
 pub const ROUNDS: usize = 24;
 
 /// The words of the runtime on one PE, initially zero.
 #[repr(C, align(4096))]
 pub struct SystemArea {
-    /// Rung by PEs that change a word of this PE.
+    /// The doorbell, rung by PEs that change a word of this PE.
     pub doorbell: Doorbell,
-    /// This PE's activity.
+    /// Identity and activity of this PE.
     pub record: PeRecord,
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
-    /// Counters of chunks, in collectives of all PEs.
+    /// Chunk counters of blocking collectives of all PEs.
     pub window: Window,
-    /// The slots of `window`, or the ring.
+    /// The slots of `window`, or the ring buffer that replaces them.
     pub window_room: Room<RING_BYTES>,
-    /// Words of nonblocking collectives, by the team's index, used in turn.
+    /// Words of nonblocking collectives, by the team's index. A team's collectives use its entries in turn.
     pub requests: [[RequestArea; MOST_REQUESTS]; MAX_TEAMS],
-    /// Slots of nonblocking collectives of all PEs.
+    /// Slots (buffers) of nonblocking collectives of all PEs.
     pub world_requests: [Room<WORLD_REQUEST_BYTES>; MOST_REQUESTS],
-    /// CPUs on which the node's PEs wait (on the node's first PE).
+    /// CPUs on which the node's PEs wait (used on the node's first PE).
     pub cpus: CpuTable,
 }
 
@@ -87,38 +87,40 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <=
 const _: () =
     assert!(offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<Window>());
 
-/// One team's words on one PE. Pairs alternate, because a PE that is one barrier ahead must not change words that others still read.
+/// One team's words on one PE. The two elements of an array alternate between barriers, because a PE that is one barrier ahead must
+/// not change words that others still read.
 #[repr(C, align(128))]
 pub struct TeamArea {
-    /// Words that other members poll in a barrier by lines.
+    /// Cache lines of this PE, which other members poll in a flag barrier.
     pub lines: MeetingLines,
-    /// The node's barrier (on the node's first member).
+    /// Counter barrier of the node (on the node's first member).
     pub node: NodeBarrier,
     /// Arrivals in the dissemination rounds between nodes (on a node's first member).
     pub rounds: [[AtomicU64; ROUNDS]; 2],
-    /// Values of `rounds` when all agree, for the node's leader.
+    /// Values of `rounds` after the last barrier, by which the node's leader recognises new arrivals.
     pub expected: [[AtomicU64; ROUNDS]; 2],
-    /// Direct arrivals from other nodes (on a node's first member).
+    /// Direct arrivals from other nodes, without rounds (on a node's first member).
     pub straight: [AtomicU64; 2],
-    /// Value of `straight` when all agree.
+    /// Value of `straight` after the last barrier, by which the node's leader recognises new arrivals.
     pub expected_straight: [AtomicU64; 2],
-    /// Signature of the collective that this PE has entered.
+    /// Signature (operation and arguments) of the collective that this PE has entered.
     pub stated: [Statement; 2],
-    /// Signatures of other nodes, by round (on a node's first member).
+    /// Signatures (operation and arguments) of other nodes' collectives, by dissemination round (on a node's first member).
     pub brought: [[Statement; ROUNDS]; 2],
-    /// Contributions to collectives. A PE rewrites one only after a barrier after its last read.
+    /// Contributions of this PE to collectives. A buffer is rewritten only after the barrier that follows the buffer's last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
-    /// Data received for a step of a collective (on the node's first member); the ring of a team on one node without a window.
+    /// Data received for a step of a collective (on the node's first member). In a team on one node, the ring buffer if `window` is
+    /// not used.
     pub mirror: [Room<MIRROR_BYTES>; 2],
-    /// Buffer of the node's leader (on the node's first member). One suffices: it is written while all members are in a barrier,
-    /// and read before the next.
+    /// Staging buffer of the node's leader (on the node's first member). One suffices, because it is written while all members are
+    /// in a barrier, and read before the next barrier.
     pub desk: Room<DESK_BYTES>,
-    /// Progress of this PE in all members' rings.
+    /// This PE's progress in the ring buffers of all members.
     pub ring: RingWords,
 }
 
 impl TeamArea {
-    /// Clears the words of an earlier team, which numbered its barriers from the same start.
+    /// Clears the words that an earlier team left, because teams number their barriers from the same start.
     pub fn clear(&self) {
         self.lines.clear();
         self.ring.clear();
@@ -126,71 +128,71 @@ impl TeamArea {
     }
 }
 
-/// Counters of chunks that other PEs send to slots, within one collective.
+/// Counters of chunks that other PEs send to this PE's slots (buffers), within one collective.
 #[repr(C, align(4096))]
 pub struct Window {
-    /// Chunks that have arrived in each slot.
+    /// Number of chunks that have arrived in each slot.
     pub arrived: [AtomicU64; MOST_SLOTS],
-    /// Chunks that this PE may send beyond the initial ones, by edge of the schedule.
+    /// Number of chunks that this PE may send beyond the initial ones, for each edge of the schedule.
     pub credits: [AtomicU64; MOST_CREDITS],
 }
 
 impl Window {
-    /// Clears the counters and the first `credits` credits, before any PE can send for the next collective.
+    /// Clears the chunk counters and the first `credits` credit counters, before any PE can send for the next collective.
     pub fn clear(&self, credits: usize) {
         self.arrived.iter().chain(&self.credits[..credits]).for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
-/// A nonblocking collective, on one PE.
+/// The words of a nonblocking collective, on one PE.
 #[repr(C, align(128))]
 pub struct RequestArea {
     /// Arrivals in the dissemination rounds. Two sets, used in turn, because another member may start the next collective first.
     pub met: [[AtomicU64; ROUNDS]; 2],
-    /// As in a [`Window`].
+    /// Number of chunks that have arrived in each slot, as in a [`Window`].
     pub arrived: [AtomicU64; MOST_SLOTS],
-    /// As in a [`Window`].
+    /// Number of chunks that this PE may send, as in a [`Window`].
     pub credits: [AtomicU64; MOST_CREDITS],
     /// The collective that this PE has started, for the error text of a mismatch.
     pub record: PeRecord,
-    /// The slots, of teams other than the world.
+    /// The slots (buffers) for teams other than the world.
     pub room: Room<REQUEST_BYTES>,
 }
 
 impl RequestArea {
-    /// Clears the words of an earlier team.
+    /// Clears the words that an earlier team left.
     pub fn clear(&self) {
         self.met.as_flattened().iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// Clears the counters, the first `credits` credits, and the set of arrivals that is not `set`.
+    /// Clears the chunk counters, the first `credits` credit counters, and the set of arrivals other than `set`.
     pub fn begin(&self, set: usize, credits: usize) {
         let words = self.met[1 - set].iter().chain(&self.arrived).chain(&self.credits[..credits]);
         words.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
-/// A buffer.
+/// A buffer of `BYTES` bytes.
 #[repr(C, align(128))]
 pub struct Room<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
 
 impl<const BYTES: usize> Room<BYTES> {
-    /// Its first byte.
+    /// Pointer to the buffer's first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         self.0.get().cast()
     }
 }
 
-/// The CPU on which each PE of a node last waited, plus 1, by place on the node; 0: not known.
+/// The CPU on which each PE of a node last waited, plus 1, by the PE's place on the node; 0: not known.
 ///
-/// With a stale entry, another PE yields, or spins, until its patience ends.
+/// A stale entry is harmless: another PE only yields, or spins, until its patience ends.
 #[repr(C, align(128))]
 pub struct CpuTable([AtomicU16; NodeBarrier::MAX_PES]);
 
 impl CpuTable {
-    /// Records that the PE at `place`, of `pes`, waits on `cpu`. Returns whether another PE last waited there.
+    /// Records that the PE at `place`, one of `pes` PEs, waits on `cpu`. Returns whether another PE last waited on this CPU.
     pub fn is_shared(&self, place: usize, pes: usize, cpu: usize) -> bool {
-        // Linux: at most 8192.
+        // Fits into 16 bits, because Linux has at most 8192 CPUs.
         let here = cpu as u16 + 1;
         let (before, rest) = self.0[..pes].split_at(place);
         // Write the shared cache line only on a change.
@@ -205,37 +207,37 @@ impl CpuTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Stage {
-    /// Its memory exists; the job is being assembled.
+    /// The PE's memory exists, and the job is being assembled.
     Starting = 0,
-    /// The program runs.
+    /// The program runs on the PE.
     Running = 1,
-    /// It has left the job in order.
+    /// The PE has left the job in order.
     Finished = 2,
-    /// It is ending the job.
+    /// The PE is ending the job.
     Aborting = 3,
 }
 
 /// A PE's activity in the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// The operation: `barrier`, `local`, `alloc`, `wait_until`.
+    /// The operation, such as `barrier`, `local`, `alloc`, `wait_until`.
     pub operation: Text<24>,
-    /// Its arguments: names of objects, sizes.
+    /// Arguments of the operation: names of objects, sizes.
     pub subject: Text<104>,
     /// File of the call.
     pub file: Text<96>,
     /// Line of the call.
     pub line: u32,
-    /// Fingerprint of the purpose of a collective; 0 if it is none.
+    /// Fingerprint of the collective's purpose; 0: the operation is no collective.
     pub fingerprint: u64,
-    /// Index of the team of a collective.
+    /// Index of the collective's team.
     pub team: u32,
-    /// Number of the collective in its team, from 1; 0 if it is none.
+    /// Number of the collective in its team, from 1; 0: the operation is no collective.
     pub count: u64,
 }
 
 impl Activity {
-    /// The program's own code.
+    /// The activity of a PE that runs the program's own code.
     pub const NONE: Self = Self {
         operation: Text::EMPTY,
         subject: Text::EMPTY,
@@ -264,11 +266,10 @@ impl core::fmt::Display for Activity {
     }
 }
 
-/// A PE's identity and activity: written by the PE, read by its peers on the node and by the
-/// launcher, also after the PE has died.
+/// A PE's identity and activity: written by the PE, read by its peers on the node and by the launcher, also after the PE has died.
 ///
-/// A PE writes its activity when it goes to sleep, not when it spins, so short waits cost nothing
-/// here. Readers check a sequence number, which is odd during a write.
+/// A PE writes its activity when it goes to sleep, not when it spins, so short waits write nothing. Readers check a sequence
+/// number, which is odd during a write.
 #[repr(C, align(128))]
 pub struct PeRecord {
     magic: AtomicU64,
@@ -278,36 +279,36 @@ pub struct PeRecord {
     sequence: AtomicU32,
     waiting_since: AtomicU64,
     collectives: AtomicU64,
-    /// Number of sleeping threads (low 16 bits); above, number of begins and ends of sleeps.
+    /// Number of sleeping threads (low 16 bits), and number of begins and ends of sleeps (other bits).
     sleeps: AtomicU64,
-    /// Number of the last question whether any thread can act (on the node's first PE): termination detection.
+    /// Number of the last question whether any thread can act, in termination detection (on the node's first PE).
     question: AtomicU64,
     /// The last answered question (47 bits), whether a thread may act (1 bit), and the number of answers (16 bits).
     answers: AtomicU64,
-    /// The last wave of questions received and answered by this node (on the node's first PE).
+    /// The last wave of questions that this node received (`wave`) and answered (`echoed`), on the node's first PE.
     wave: AtomicU64,
     echoed: AtomicU64,
-    /// Number of answers from child nodes (low 32 bits), and of those with a thread awake (on the node's first PE).
+    /// Number of answers from child nodes (low 32 bits), and of answers with a thread awake (high 32 bits), on the node's first PE.
     echoes: AtomicU64,
-    /// Whether a thread of this PE is the asker.
+    /// Whether a thread of this PE asks the questions of the node.
     asking: AtomicU32,
     busy: AtomicU32,
     activity: UnsafeCell<Activity>,
 }
 
-// SAFETY: `activity` is written by the owning PE only, by the thread that made `sequence` odd. Readers
-// copy it (`shared`), and discard the copy if the sequence changed meanwhile.
+// SAFETY: only the thread of the owning PE that made `sequence` odd writes `activity`. Readers copy it (`shared`), and discard the
+// copy if `sequence` changed meanwhile.
 unsafe impl Sync for PeRecord {}
-// SAFETY: the record is words; see `Sync`.
+// SAFETY: the record consists of words, and threads may share it (`Sync`).
 unsafe impl Send for PeRecord {}
-// SAFETY: a `Room` is reached through raw pointers inside collectives only, whose barriers order
-// the owner's writes and the others' reads; the rest is atomics and `PeRecord`.
+// SAFETY: only collectives access a `Room`, through raw pointers, and their barriers order the owner's writes and the others'
+// reads. The other fields are atomics and `PeRecord`s.
 unsafe impl Sync for SystemArea {}
 
 impl PeRecord {
     const MAGIC: u64 = u64::from_le_bytes(*b"shmrec05");
 
-    /// Fills in the record, at start.
+    /// Writes the PE's number and process ID, at the start.
     pub fn start(&self, number: u32, pid: u32) {
         self.pid.store(pid, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
@@ -344,12 +345,11 @@ impl PeRecord {
         self.stage.store(stage as u32, Ordering::Release);
     }
 
-    /// Writes the PE's activity; only the owner calls this. If several threads wait, describes one
-    /// of them.
+    /// Writes the PE's activity. Only the PE itself calls this. If several threads wait, the record describes one of them.
     #[inline]
     pub fn describe(&self, activity: &Activity) {
         let n = self.sequence.load(Ordering::Relaxed);
-        // Odd: another thread is writing.
+        // Odd means that another thread is writing.
         let ours = n.is_multiple_of(2)
             && self
                 .sequence
@@ -360,31 +360,31 @@ impl PeRecord {
         }
         core::sync::atomic::fence(Ordering::Release);
         let from = core::ptr::from_ref(activity).cast();
-        // SAFETY: only the owner's thread that made the sequence odd writes. Readers copy meanwhile, which is no
-        // race (`shared`), and discard copies with an odd or changed sequence.
+        // SAFETY: only the thread of the owner that made `sequence` odd writes. Readers copy meanwhile, which is no race
+        // (`shared`), and discard copies with an odd or changed sequence.
         unsafe { shared::copy(self.activity.get().cast(), from, size_of::<Activity>()) };
         self.busy.store(1, Ordering::Relaxed);
         self.sequence.store(n.wrapping_add(2), Ordering::Release);
     }
 
-    /// Ends the described activity.
+    /// Ends the activity that was last described.
     #[inline]
     pub fn done(&self) {
         self.busy.store(0, Ordering::Relaxed);
     }
 
-    /// Sets the number of collectives of the world team entered here.
+    /// Sets the number of collectives of the world that this PE has entered.
     #[inline(always)]
     pub fn enter_collective(&self, count: u64) {
         self.collectives.store(count, Ordering::Relaxed);
     }
 
-    /// Number of collectives of the world team entered here.
+    /// Number of collectives of the world that this PE has entered.
     pub fn collectives(&self) -> u64 {
         self.collectives.load(Ordering::Relaxed)
     }
 
-    /// The PE's activity, if no write interferes.
+    /// The PE's activity; `None`: another thread keeps writing it.
     pub fn activity(&self) -> Option<Activity> {
         if self.busy.load(Ordering::Relaxed) == 0 {
             return Some(Activity::NONE);
@@ -419,7 +419,7 @@ impl PeRecord {
         self.sleeps.fetch_add((1 << 16) - 1, Ordering::AcqRel);
     }
 
-    /// Number of sleeping threads.
+    /// Number of this PE's sleeping threads.
     pub fn sleeping(&self) -> usize {
         (self.sleeps.load(Ordering::Acquire) & 0xffff) as usize
     }
@@ -432,12 +432,12 @@ impl PeRecord {
         self.question.load(Ordering::Acquire)
     }
 
-    /// Raises the next question, which sleeping threads answer.
+    /// Raises the next question, which sleeping threads answer, and returns its number.
     pub fn raise_question(&self) -> u64 {
         self.question.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Counts the answer of one thread.
+    /// Counts the answer of one thread to `question`.
     pub(crate) fn answer(&self, question: u64, is_closed: bool) {
         let more = |before: u64| {
             let same = if before >> 17 == question { before } else { question << 17 };
@@ -446,19 +446,19 @@ impl PeRecord {
         let _ = self.answers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
     }
 
-    /// Number of threads that answered `question`, and whether none can act.
+    /// Number of threads that answered `question`, and whether none of them can act; `None`: no thread has answered it.
     pub(crate) fn answers(&self, question: u64) -> Option<(usize, bool)> {
         let answers = self.answers.load(Ordering::Acquire);
         (answers >> 17 == question).then_some(((answers & 0xffff) as usize, answers >> 16 & 1 == 0))
     }
 
-    /// Offset of the word that a wave raises on another node.
+    /// Offset of the word to which a parent node writes the number of a wave.
     pub const WAVE: usize = offset_of!(Self, wave);
 
     /// Offset of the word to which child nodes add their answers.
     pub const ECHOES: usize = offset_of!(Self, echoes);
 
-    /// An answer for `echoes`.
+    /// The number that a child node adds to [`ECHOES`](Self::ECHOES) as its answer.
     pub const fn echo(was_awake: bool) -> u64 {
         1 | (was_awake as u64) << 32
     }
@@ -467,7 +467,7 @@ impl PeRecord {
         self.wave.load(Ordering::Acquire)
     }
 
-    /// Begins a wave, on the root node.
+    /// Begins a wave, on the root node, and returns its number.
     pub(crate) fn begin_wave(&self) -> u64 {
         self.wave.fetch_add(1, Ordering::AcqRel) + 1
     }
@@ -480,13 +480,13 @@ impl PeRecord {
         self.echoed.store(wave, Ordering::Release);
     }
 
-    /// Number of answers from child nodes, and of those with a thread awake.
+    /// Number of answers from child nodes, and number of answers with a thread awake.
     pub(crate) fn echoes(&self) -> (u64, u64) {
         let echoes = self.echoes.load(Ordering::Acquire);
         (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
-    /// Makes the calling thread the asker of this PE, unless another thread is.
+    /// Makes the calling thread the one that asks for this PE in termination detection. Returns `false` if another thread is.
     pub(crate) fn begin_asking(&self) -> bool {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
@@ -495,13 +495,13 @@ impl PeRecord {
         self.asking.store(0, Ordering::Release);
     }
 
-    /// Start of its sleep; 0: awake.
+    /// Start of the PE's sleep, in nanoseconds of [`monotonic_now`]; 0: awake.
     pub fn waiting_since(&self) -> u64 {
         self.waiting_since.load(Ordering::Relaxed)
     }
 }
 
-/// Nanoseconds of the clock of `waiting_since`, common to all processes of a host.
+/// The monotonic clock in nanoseconds, common to all processes of a host.
 pub fn monotonic_now() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()

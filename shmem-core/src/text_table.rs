@@ -11,12 +11,12 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Columns with these heads. `numbers` has the indices of right-aligned ones.
+    /// Returns columns with these heads, without rows. Columns whose index is in `numbers` are right-aligned.
     pub fn new<const N: usize>(heads: [&str; N], numbers: &[usize]) -> Self {
         Self { rows: vec![heads.map(str::to_owned).to_vec()], numbers: numbers.to_vec(), indent: 0 }
     }
 
-    /// Indents by two more spaces, for below a title.
+    /// Indents all rows by two more spaces, as below a title.
     #[must_use]
     pub fn indented(self) -> Self {
         Self { indent: self.indent + 2, ..self }

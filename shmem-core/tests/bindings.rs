@@ -1,9 +1,9 @@
-//! The generated bindings to libfabric against the headers of this system, where it has some: 1.14 to 2.x.
+//! The generated bindings to libfabric, compared with this system's headers (versions 1.14 to 2.x), if it has them.
 //!
-//! The structures of the bindings are written in C, which gives them the layout that Rust does (`repr(C)`), and a C compiler compares
-//! them with those of the headers. Later versions append fields to structures, and put fields into unions at the same offset. So each
-//! field must have the same offset and size, and a structure of the headers may be larger. Fields that are newer than 1.14 are compared
-//! if the headers have them.
+//! The test writes the structures of the bindings in C, which gives them the same layout as Rust's `repr(C)`. A C compiler compares
+//! them with those of the headers. Later versions append fields to structures, and put fields into unions at the same offset. So
+//! each field must have the same offset and size, but a structure of the headers may be larger. Fields that are newer than 1.14 are
+//! compared if the headers have them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,7 +12,7 @@ use std::process::Command;
 const BINDINGS: &str = include_str!("../src/libfabric/bindings.rs");
 const CALLS: &str = include_str!("../src/libfabric/calls.rs");
 
-/// Entries of tables that a version after 1.14 has appended, and the condition that the headers have them.
+/// Entries of tables of calls that are newer than 1.14. They are compared only if the headers have them.
 const LATER: [&str; 2] = ["domain2", "endpoint2"];
 const HAVE_LATER: &str = "FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 17";
 
@@ -29,10 +29,10 @@ const FUNCTIONS: [(&str, &str); 6] = [
     ("fi_strerror", "const char *(int)"),
 ];
 
-/// `struct` or `union`, name, and each field with its type in Rust.
+/// (`struct` or `union`, name, [(field, its type in Rust)]).
 type Declared = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
 
-/// The structures and unions of the bindings.
+/// Returns the structures and unions of the bindings.
 fn declared() -> Vec<Declared> {
     let types = BINDINGS.split("#[repr(C)]\n").skip(1).map(|text| {
         let (head, body) = text.split_once(" {\n").unwrap();
@@ -42,7 +42,7 @@ fn declared() -> Vec<Declared> {
             |line: &'static str| line.trim().strip_prefix("pub ")?.trim_end_matches(',').split_once(": ");
         (kind, name, lines.filter_map(field).collect())
     });
-    // Tables of calls: `NAME of fid.. {`, then entries that end with a semicolon.
+    // Tables of calls have the form `NAME of fid.. {`, followed by entries that end with a semicolon.
     let tables = CALLS.split("\n    }").filter_map(|table| {
         let (head, entries) = table.rsplit_once(" {\n")?;
         let (name, _) = head.rsplit('\n').next()?.trim().split_once(" of fid")?;
@@ -53,7 +53,7 @@ fn declared() -> Vec<Declared> {
     types.chain(tables).collect()
 }
 
-/// A field in C.
+/// Returns the declaration of a field in C.
 fn in_c(name: &str, of: &str) -> String {
     let alias = |of: &str| {
         let (_, rest) = BINDINGS.split_once(&format!("pub type {of} = "))?;
@@ -73,7 +73,7 @@ fn in_c(name: &str, of: &str) -> String {
     }
 }
 
-/// The comparison in C; an assertion that fails names what differs.
+/// Returns a C program of static assertions. A failed assertion names the field that differs.
 fn comparison() -> String {
     let mut source =
         "#include <stddef.h>\n#define SIZE(of, field) sizeof(((struct of *)0)->field)\n".to_owned();
@@ -128,7 +128,7 @@ fn bindings_are_those_of_the_headers_installed_here() {
         fs::write(&file, source).unwrap();
         Command::new("cc").arg("-fsyntax-only").arg(&file).output().ok()
     };
-    // Missing headers are no failure. With headers, a comparison that does not compile is one.
+    // The test passes without headers, but fails if there are headers and the comparison does not compile.
     let probe = compiled("#if !__has_include(<rdma/fabric.h>)\n#error none\n#endif\n");
     if !probe.is_some_and(|output| output.status.success()) {
         return eprintln!("skipped: there are no headers of libfabric (libfabric-dev), or no C compiler");

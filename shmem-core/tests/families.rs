@@ -1,4 +1,4 @@
-//! The table of operations.
+//! The table of operation families, compared with the documentation.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use shmem_core::observe::Family;
 
-/// The table in the form that the page has.
+/// Returns the table as the documentation has it.
 fn table() -> String {
     let mut text = String::from("| operation | does | goes on | OpenSHMEM |\n|---|---|---|---|\n");
     for family in Family::ALL {

@@ -12,15 +12,15 @@ use loom::thread;
 use shmem_core::heap::Released;
 use shmem_core::sync::{Arrival, Doorbell, MeetingLines, NodeBarrier, RingWords, Shown, Turn, Turns};
 
-/// Runs a model with at most this many preemptions in one interleaving. Two preemptions find nearly all faults. Without a bound, a
-/// model of three threads does not end.
+/// Checks the interleavings of a model with at most `preemptions` preemptions. Two preemptions find nearly all faults. Without this
+/// bound, a model of three threads takes too long.
 fn bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
-/// Runs the PEs 0, 1, .. as threads at the same time.
+/// Runs `run` as threads at the same time, one for each PE.
 fn all<S: ?Sized + Send + Sync + 'static>(
     pes: usize,
     shared: &Arc<S>,
@@ -38,10 +38,10 @@ fn all<S: ?Sized + Send + Sync + 'static>(
     }
 }
 
-/// Two words, for one or both of which a PE waits, and the bell of this PE.
+/// The doorbell of a PE, and two words for which this PE waits.
 type Words = (Doorbell, [AtomicU32; 2]);
 
-/// Each of these functions changes a word and rings the bell, all at the same time. The waiter waits until `done`.
+/// Calls all `changes` at the same time. Each changes a word and rings the doorbell. The waiter waits until `done`.
 fn rung<const N: usize>(changes: [fn(&Words); N], done: fn(&[AtomicU32; 2]) -> bool) {
     let shared: Arc<Words> = Arc::new((Doorbell::default(), [(); 2].map(|()| AtomicU32::new(0))));
     let ringers = changes.map(|change| {
@@ -78,8 +78,8 @@ fn doorbell_behind_a_store_wakes_its_owner() {
     loom::model(|| rung([store], |words| words[1].load(Ordering::Acquire) == 1));
 }
 
-/// One thread stores to a word, another one updates another word, and the waiter needs both. (With one word for both, loom does not
-/// keep a store behind an earlier update.)
+/// One thread stores to a word, another thread updates another word, and the waiter needs both. With a single word, loom does not
+/// keep the store behind an earlier update.
 #[test]
 fn doorbell_is_heard_of_a_store_and_an_update() {
     let done = |words: &[AtomicU32; 2]| words.iter().all(|word| word.load(Ordering::Acquire) == 1);
@@ -95,7 +95,7 @@ fn doorbell_is_heard_from_two_ringers() {
 fn doorbell_wakes_two_waiters_of_one_pe() {
     bounded(2, || {
         let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
-        // One PE, in a meeting.
+        // Two threads of one PE: one sleeps as in a barrier, the other one as in a wait for a word.
         let waiters = [true, false].map(|meets| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
@@ -117,7 +117,7 @@ fn doorbell_wakes_two_waiters_of_one_pe() {
     });
 }
 
-/// Passes the barrier like the runtime, but does not spin.
+/// Passes the barrier as the runtime does, but without spinning.
 fn pass(barrier: &NodeBarrier, pes: usize) {
     match barrier.arrive(pes, 0xabc) {
         Arrival::Last => barrier.open(),
@@ -130,8 +130,8 @@ fn pass(barrier: &NodeBarrier, pes: usize) {
     }
 }
 
-/// Each PE stores the generation that it enters. Behind the barrier, all PEs have stored this generation, and no PE is more than one
-/// ahead.
+/// Each PE stores the number of the generation that it enters. After the barrier, all PEs have stored this number, and none is more
+/// than one generation ahead.
 fn meet(pes: usize, generations: u32) {
     let shared = Arc::new((NodeBarrier::default(), [(); 3].map(|()| AtomicU32::new(0))));
     let run = move |shared: &(NodeBarrier, [AtomicU32; 3]), me: usize| {
@@ -175,8 +175,8 @@ fn barrier_finds_who_came_for_something_else() {
     });
 }
 
-/// Memory of one PE for meetings in lines. Loom finds accesses to a contribution that are not ordered. A meeting has its contributions
-/// at the number of its line.
+/// Memory of one PE for barrier rounds by lines. A round has its contribution at the index of its line. Loom reports accesses to a
+/// contribution that are not ordered.
 #[derive(Default)]
 struct InLines {
     bell: Doorbell,
@@ -187,7 +187,7 @@ struct InLines {
 // SAFETY: loom checks every access to the contributions.
 unsafe impl Sync for InLines {}
 
-/// Each PE contributes to every meeting, and then reads the contributions of the others to this meeting.
+/// Each PE contributes to every barrier round, and then reads the contributions of the other PEs to this round.
 fn meet_in_lines(pes: usize, meetings: u64) {
     let shared: Arc<Vec<InLines>> = Arc::new((0..pes).map(|_| InLines::default()).collect());
     let run = move |shared: &Vec<InLines>, me: usize| {
@@ -224,19 +224,19 @@ fn lines_hold_three_pes_for_two_meetings() {
     bounded(2, || meet_in_lines(3, 2));
 }
 
-/// Memory in which one PE receives two messages of an exchange with one neighbour. Loom finds accesses to the data that are not
-/// ordered.
+/// Memory in which one PE receives an exchange's messages from one neighbour, two in turn. Loom reports accesses to the data that
+/// are not ordered.
 #[derive(Default)]
 struct Inbox {
     bell: Doorbell,
     messages: [(UnsafeCell<u64>, AtomicU64); 2],
 }
 
-// SAFETY: the models check that one thread at a time uses a cell.
+// SAFETY: loom checks every access to the cells.
 unsafe impl Sync for Inbox {}
 
 impl Inbox {
-    /// Delivers the message of a neighbour in a turn by plain stores, as in shared memory.
+    /// Stores a neighbour's message by plain stores, as in shared memory.
     fn store(&self, turn: Turn, value: u64) {
         let (data, signal) = &self.messages[turn.message()];
         turn.send(
@@ -246,7 +246,7 @@ impl Inbox {
         );
     }
 
-    /// Like [`store`](Self::store), but as a put with signal.
+    /// Stores a neighbour's message as a put with signal does, and rings the doorbell.
     fn deliver(&self, turn: Turn, value: u64) {
         let (data, signal) = &self.messages[turn.message()];
         turn.send(
@@ -257,7 +257,7 @@ impl Inbox {
         self.bell.ring();
     }
 
-    /// Waits for the message of the neighbour in a turn, and reads it.
+    /// Waits for the neighbour's message of a turn, and returns it.
     fn receive(&self, turn: Turn) -> u64 {
         let (data, signal) = &self.messages[turn.message()];
         while !turn.has_come(signal.load(Ordering::Acquire)) {
@@ -268,7 +268,7 @@ impl Inbox {
     }
 }
 
-/// The message of PE `me` in a turn.
+/// Returns the message that PE `me` sends in a turn.
 fn sent_by(me: u64, turn: Turn) -> u64 {
     100 * (me + 1) + turn.number()
 }
@@ -316,7 +316,7 @@ fn a_stored_signal_wakes_who_waits() {
     });
 }
 
-/// A network between the PEs, which delivers messages of PE 0 at any later time.
+/// PE 0 sends by a network that may delay each of its messages.
 #[test]
 fn exchanges_may_overtake_each_other_on_the_way() {
     bounded(1, || {
@@ -363,10 +363,10 @@ fn released_numbers_arrive_once() {
     });
 }
 
-/// Slots of each ring.
+/// Number of slots of a ring.
 const RING_SLOTS: u64 = 2;
 
-/// The ring of one PE.
+/// The ring of one PE, which that PE fills and other PEs read.
 struct Ring {
     words: RingWords,
     slots: [UnsafeCell<u64>; RING_SLOTS as usize],
@@ -380,14 +380,14 @@ impl Default for Ring {
     }
 }
 
-/// Waits on the bell of a PE.
+/// Sleeps on the doorbell of a PE until `done`.
 fn until(rings: &[Ring; 3], me: usize, done: &dyn Fn() -> bool) {
     while !done() {
         rings[me].bell.sleep(None, done);
     }
 }
 
-/// One PE fills more chunks than the ring has slots, and two other PEs take them.
+/// One PE fills more chunks than the ring has slots. Two other PEs read all of them.
 #[test]
 fn a_ring_brings_chunks_to_two_readers() {
     const CHUNKS: u64 = RING_SLOTS + 1;
@@ -417,7 +417,7 @@ fn a_ring_brings_chunks_to_two_readers() {
     });
 }
 
-/// Two PEs read memory of a third one, which writes to it after it has left the meeting.
+/// Two PEs read memory of a third PE. That PE writes to the memory again after both have read it.
 #[test]
 fn an_owner_leaves_behind_its_readers() {
     bounded(2, || {

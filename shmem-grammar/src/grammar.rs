@@ -1,9 +1,9 @@
 //! The value of a partition variable:
 //! `SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]`.
 //!
-//! Names and values are read in any case and order; kinds and policies by name or by a unique beginning (`F`, `N`, `M`,
-//! `P`), as in the published examples. A special kind needs a policy for machines without it; NORMALMEM and SYSDEFAULT
-//! exist everywhere. The path of PMEM cannot contain a colon or a space.
+//! Traits may be in any order, names and values in any case. Kinds and policies are given by name or by a unique beginning (`F`,
+//! `N`, `M`, `P`), as in the published examples. A special kind needs a policy, for machines that lack the kind; NORMALMEM and
+//! SYSDEFAULT exist everywhere. The path of PMEM cannot contain a colon or a space.
 
 use core::convert::Infallible;
 
@@ -14,7 +14,7 @@ use crate::{did_you_mean, nearest};
 const NAMES: [&str; 5] = ["SIZE", "PGSIZE", "KIND", "POLICY", "PMEM"];
 const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
 
-/// The traits of a partition cannot be read, or do not fit together.
+/// The error that the traits of a partition cannot be read, or do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TraitError(String);
@@ -25,12 +25,12 @@ impl TraitError {
         Self("SIZE is missing; it is the one trait that must be given, for example SIZE=2G".into())
     }
 
-    /// Returns the error of a size of 0, which `text` asks for.
+    /// Returns the error that `text` asks for a size of 0.
     pub fn zero(text: &str) -> Self {
         Self(format!("`{text}`: a partition of no bytes cannot hold anything; give a size of at least 1"))
     }
 
-    /// Returns the error of a file, which `text` asks for, for a partition that is made while the job runs.
+    /// Returns the error that `text` asks for a file for a partition that is made while the job runs.
     pub fn late_file(text: &str) -> Self {
         Self(format!(
             "`{text}`: a partition in a file exists from the start of the job; declare it with `partitions!`, or give it in the environment"
@@ -38,7 +38,7 @@ impl TraitError {
     }
 }
 
-/// Lets functions take finished traits where they take a text that is read, which may fail.
+/// Lets functions take either finished traits, whose conversion cannot fail, or a text.
 impl From<Infallible> for TraitError {
     fn from(never: Infallible) -> Self {
         match never {}
@@ -118,7 +118,7 @@ pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), Trai
     Ok((traits, path))
 }
 
-/// Checks traits of a declaration as [`parse_traits`] does; without a size they have the default size.
+/// Checks the traits of a declaration as [`parse_traits`] does, but allows traits without a size: they have the default size.
 ///
 /// # Errors
 ///
@@ -157,7 +157,7 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
             "`{text}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"
         )));
     };
-    // A path may contain both separators, but a trait after one is a mistake.
+    // A path may contain `,` and `;`, but a trait after one of them is a mistake.
     let is_trait = |rest: &str| match rest.split_once('=') {
         Some((next, _)) => {
             !name.eq_ignore_ascii_case("PMEM") || NAMES.iter().any(|n| n.eq_ignore_ascii_case(next))

@@ -31,7 +31,7 @@ macro_rules! numbered {
                 [$(stringify!($value)),*][self as usize - 1]
             }
 
-            /// Returns the value whose name begins with `text`, in any case, if there is exactly one.
+            /// Returns the value whose name begins with `text`, in any case, if exactly one does.
             pub fn from_beginning(text: &str) -> Option<Self> {
                 let begins = |name: &str| name.get(..text.len()).is_some_and(|head| head.eq_ignore_ascii_case(text));
                 let mut matching = Self::ALL.into_iter().filter(|one| begins(one.name()));
@@ -63,9 +63,9 @@ numbered! {
         NormalMem = 1 "NORMALMEM",
         /// The memory with the highest bandwidth (HBM, MCDRAM).
         FastMem = 2 "FASTMEM",
-        /// The system's choice of memory, by the process policy and numactl.
+        /// Memory that the system chooses, by the process policy and numactl.
         SysDefault = 3 "SYSDEFAULT",
-        /// Large and slower than the primary memory (CXL).
+        /// Memory that is larger and slower than the primary memory (CXL).
         LargeMem = 4 "LARGEMEM",
         /// A named file that survives the job.
         Pmem = 5 "PMEM",
@@ -73,26 +73,25 @@ numbered! {
 
     /// How strictly kind and page size are meant.
     pub enum Policy {
-        /// Exactly these, or the job ends.
+        /// Exactly the requested kind and page size, or the job ends.
         Mandatory = 1 "MANDATORY",
-        /// These if possible; otherwise other memory, which is reported.
+        /// The requested kind and page size if possible; otherwise others, which are reported.
         Preferred = 2 "PREFERRED",
-        /// Pages interleaved over the kind's NUMA nodes; no kind: as preferred.
+        /// Pages interleaved over the NUMA nodes of the kind; if there are none, as `Preferred`.
         Interleaved = 3 "INTERLEAVED",
-        /// The system's policy.
+        /// No placement: numactl and the process's policy apply.
         SysDefault = 4 "SYSDEFAULT",
     }
 }
 
 impl Kind {
-    /// Whether machines may lack this kind, so a policy is required.
+    /// Whether machines may lack this kind, so that a policy is required.
     pub const fn is_special(self) -> bool {
         matches!(self, Self::FastMem | Self::LargeMem | Self::Pmem)
     }
 }
 
-/// The requested traits of a partition. An absent trait differs from [`Kind::SysDefault`] and from every explicit
-/// value.
+/// The requested traits of a partition. An absent trait differs from [`Kind::SysDefault`] and from every explicit value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Bytes of the heap.
@@ -114,7 +113,7 @@ impl Traits {
         self.pgsize.is_some() || self.kind.is_some() || self.policy.is_some()
     }
 
-    /// Returns these traits, each replaced by that of `other` where `other` gives it.
+    /// Returns these traits, with each trait that `other` gives replaced by that of `other`.
     pub fn overridden_by(self, other: Self) -> Self {
         Self {
             size: other.size.or(self.size),
@@ -125,7 +124,7 @@ impl Traits {
     }
 }
 
-/// As the environment writes it: `SIZE=2G:PGSIZE=2M:KIND=FASTMEM:POLICY=MANDATORY`.
+/// Writes the traits as in the environment: `SIZE=2G:PGSIZE=2M:KIND=FASTMEM:POLICY=MANDATORY`.
 impl fmt::Display for Traits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = [

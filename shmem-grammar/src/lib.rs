@@ -1,10 +1,10 @@
-//! The grammar of partitions: sizes, kinds of memory, policies, traits, and suggestions for mistyped names; and the
+//! The grammar of partitions: sizes, kinds of memory, policies, traits, and suggestions for mistyped names. Also the
 //! names of the algorithms of strided transfers.
 //!
-//! Macros and the environment both use this crate, so that a text means the same in a program and in a variable. It
-//! imports no other crate of `shmem-rt`.
+//! Macros and the environment both use this crate, so that a text means the same in a program and in a variable. It imports no
+//! crate of the project.
 
-// For links from the documentation of other crates.
+// The address to which other crates' documentation links.
 #![doc(html_root_url = "https://docs.rs/shmem-grammar/0.1.0")]
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|candidate| {
             let limit = (name.len().max(candidate.len()) / 3).max(2);
-            // Lengths alone bound the distance.
+            // The lengths alone show that the distance is too large.
             if name.len().abs_diff(candidate.len()) > limit {
                 return None;
             }
@@ -47,7 +47,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns `; did you mean X?` for a message, or an empty text.
+/// Returns `; did you mean X?` for an error text, or an empty text.
 pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }

@@ -1,13 +1,12 @@
 //! Sizes as people write them, and sizes of pages: `64M`, `1.5G`, `4096`.
 //!
-//! A size is a number, which may have a fraction, and at most one of the suffixes K, M, G and T in either case, which
-//! are powers of 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text after
-//! the suffix is an error. OpenSHMEM ignores such text (`environment_variables.tex`): `20kk` is 20 KiB. So
-//! `SHMEM_SYMMETRIC_SIZE` is read by [`parse_size_prefix`].
+//! A size is a number, possibly with a fraction, and at most one suffix: K, M, G or T in either case, which are powers of 1024. A
+//! fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text after the suffix is an error. OpenSHMEM
+//! ignores such text (`environment_variables.tex`): `20kk` is 20 KiB. So `SHMEM_SYMMETRIC_SIZE` is read by [`parse_size_prefix`].
 
 const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// A size cannot be read, or is no page size of any machine.
+/// The error that a size cannot be read, or is no page size of any machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SizeError(String);
@@ -54,7 +53,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     if !behind.is_empty() {
         return refuse(format_args!("`{text}`: `{behind}` stands behind the suffix; write {number}{letter}"));
     }
-    // Nothing but digits is left, so reading them fails only by their number.
+    // Only digits are left here, so reading them fails only if the number is too large.
     let whole = if whole.is_empty() { Some(0) } else { whole.parse::<u64>().ok() };
     whole
         .and_then(|whole| whole.checked_mul(1 << shift))
@@ -62,12 +61,12 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
         .ok_or_else(|| SizeError(format!("`{text}` does not fit in 64 bits; the largest size is 16777215T")))
 }
 
-/// Reads the size at the start of a text: bytes, the text read, and the text ignored. Spaces around the text do not
-/// count.
+/// Reads the size at the start of a text. Returns the bytes, the text that was read, and the text that was ignored. Spaces around
+/// the text do not count.
 ///
 /// # Errors
 ///
-/// As [`parse_size`] for the text read: without a suffix, all of the text.
+/// As [`parse_size`] for the text that is read. Without a suffix this is all of the text.
 pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     let text = text.trim();
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -97,8 +96,8 @@ fn fraction_of(fraction: &str, shift: u32) -> u64 {
     bytes + u64::from(digits.iter().any(|&digit| digit != 0))
 }
 
-/// Writes a size for reports, as `64M`, `1.5G`, `4K` or `123 bytes`. The text is exact: its unit is the largest one in
-/// which quarters suffice.
+/// Writes a size for reports, as `64M`, `1.5G`, `4K` or `123 bytes`. The text is exact, in the largest unit of which the size has
+/// whole quarters.
 pub fn show_size(bytes: u64) -> String {
     let short = short_size(bytes);
     match bytes {
@@ -120,7 +119,7 @@ pub fn round_size(bytes: u64) -> String {
     }
 }
 
-/// Writes a size exactly, as [`show_size`] does, in the form that [`parse_size`] reads.
+/// Writes a size exactly, in the units of [`show_size`], and in a form that [`parse_size`] reads.
 pub fn short_size(bytes: u64) -> String {
     for (letter, shift) in SUFFIXES.into_iter().rev() {
         let quarter = 1 << (shift - 2);

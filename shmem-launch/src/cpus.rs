@@ -11,7 +11,7 @@ use shmem_core::run_length::Alike;
 
 use crate::codec::Message;
 
-/// The CPUs that the calling process may run on.
+/// Returns the CPUs that the calling process may run on.
 ///
 /// # Errors
 ///
@@ -21,11 +21,11 @@ pub fn allowed() -> io::Result<Vec<usize>> {
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
-/// Binds the calling thread to these CPUs.
+/// Binds the calling thread to `cpus`.
 ///
 /// # Errors
 ///
-/// If the thread may run on none.
+/// If the thread may run on none of them.
 pub fn bind(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set(cpus))?)
 }
@@ -36,12 +36,12 @@ pub(crate) fn set(cpus: &[usize]) -> CpuSet {
     set
 }
 
-/// A PE's allowed CPUs, as other PEs receive them.
+/// The CPUs that a PE may run on, as PEs exchange them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cpus {
-    /// The boot ID of the machine; empty: not known.
+    /// The boot ID of the machine, or empty if unknown.
     machine: String,
-    /// Numbers of CPUs; empty: not known.
+    /// Numbers of CPUs, or empty if unknown.
     #[serde(serialize_with = "write", deserialize_with = "read")]
     pub list: Vec<usize>,
 }
@@ -49,14 +49,14 @@ pub struct Cpus {
 impl Message for Cpus {}
 
 impl Cpus {
-    /// CPUs of the calling process.
+    /// Returns the CPUs of the calling process.
     pub fn here() -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self { machine: machine.trim().to_owned(), list: allowed().unwrap_or_default() }
     }
 
-    /// The number of CPUs of PE `me`'s node, which has `on_node` PEs. Several nodes of one machine (containers, pretended hosts)
-    /// share its CPUs in proportion to their PEs. 0 if `all` has no entry of the PE.
+    /// Returns the number of CPUs of PE `me`'s node, which has `on_node` PEs. If a machine has several nodes (containers, pretended
+    /// hosts), they share its CPUs in proportion to their PEs. Returns 0 if `all` has no entry for the PE.
     pub fn of_the_node(all: &Alike<Self>, me: usize, on_node: usize) -> usize {
         let Some(Self { machine, list }) = all.get(me) else { return 0 };
         if machine.is_empty() {
@@ -69,7 +69,7 @@ impl Cpus {
     }
 }
 
-/// Writes a list as ranges, which stay short on machines with many CPUs.
+/// Writes a list as ranges, so that it is short on machines with many CPUs.
 fn write<S: Serializer>(list: &[usize], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&range_list::show(list))
 }

@@ -1,14 +1,14 @@
-//! Messages for people.
+//! Prints error texts and warnings on standard error.
 
 use std::fmt::Write as _;
 use std::io::stderr;
 
 use rustix::io::{retry_on_intr, write};
 
-/// Prints lines on standard error in one piece, because several PEs write there. Control characters are escaped: the text may
-/// contain words of other processes.
+/// Prints lines on standard error, in one write if possible, because several PEs print there. Escapes control characters, because
+/// the text may come from other processes.
 pub fn say(text: &str) {
-    // Without the lock of the standard library: a thread that holds the lock may wait for this thread.
+    // Without the standard library's lock on standard error, because a thread that holds the lock may wait for this thread.
     let text = line(text);
     let mut rest = text.as_bytes();
     while let Ok(written @ 1..) = retry_on_intr(|| write(stderr(), rest)) {
@@ -20,7 +20,7 @@ pub(crate) fn line(text: &str) -> String {
     format!("{}\n", visible(text))
 }
 
-/// The text with control characters escaped, except ends of lines and tabs.
+/// Returns the text with control characters escaped, except line ends and tabs.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -33,7 +33,7 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// `PE 3`, `PEs 0, 2-5`; the numbers ascend.
+/// Returns a list of PEs as text: `PE 3`, or `PEs 0, 2-5`. The numbers in `pes` must ascend.
 pub fn numbers(pes: &[usize]) -> String {
     let mut text = String::from(if pes.len() == 1 { "PE " } else { "PEs " });
     let mut rest = pes;

@@ -1,10 +1,10 @@
-//! The environment variables that the product reads, in one table.
+//! The environment variables that launchers and PEs read, in one table.
 //!
-//! [`VARIABLES`] is the source of parsing, defaults, warnings about mistyped names, and the list of `shmem-info`. A default is a text
-//! that is parsed as a value. [`Environment`](shmem_core::partition::Environment) parses variables of partitions; the table has
-//! their names. Variables of the launcher for its PEs begin with `SHMRUN_`, and are not for users.
+//! [`VARIABLES`] is the source for parsing, for defaults, for warnings about mistyped names, and for the list of `shmem-info`. A
+//! default is text, which is parsed like a set value. The table has only the names of variables for partitions, which
+//! [`Environment`](shmem_core::partition::Environment) parses. Variables that a launcher sets for its PEs begin with `SHMRUN_`.
 //!
-//! OpenSHMEM (`environment_variables.tex`) has four of these variables, and older names of them with `SMA_`.
+//! Four of the variables are those of OpenSHMEM (`environment_variables.tex`), with their older names, which begin with `SMA_`.
 
 mod keywords;
 mod list;

@@ -1,5 +1,4 @@
-//! Starting and ending the processes of a job, joining the job, and variables of the environment: all that comes before symmetric
-//! memory.
+//! What a job needs before symmetric memory exists: starting and ending its processes, joining the job, and environment variables.
 //!
 //! A module imports only those below it (`ui-tests/tests/layers.rs` checks it):
 //!
@@ -9,10 +8,10 @@
 //! env          the environment variables, in one table
 //! cpus         the CPUs that processes may run on
 //! codec        messages between launchers and PEs, as bytes
-//! diagnostics  messages for people
+//! say          printing error texts and warnings
 //! ```
 
-// Links of other crates' documentation.
+// Other crates' documentation links to this address.
 #![doc(html_root_url = "https://docs.rs/shmem-launch/0.1.0")]
 
 pub mod bootstrap;

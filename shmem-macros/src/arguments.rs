@@ -1,8 +1,6 @@
-//! Lists of macro arguments, such as `partition = "fast", pgsize = "2M"`; and the search for attributes that may be
-//! macros.
+//! Parses lists of macro arguments, such as `partition = "fast", pgsize = "2M"`. Finds attributes that may be macros.
 //!
-//! Every macro of this crate takes such a list. Parsing refuses unknown and repeated names. Callers read values by
-//! name.
+//! Every macro of this crate takes such a list. Parsing refuses unknown and repeated names. Callers look values up by name.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -17,7 +15,7 @@ use syn::{Attribute, ExprArray, Lit, Meta, Path, Token};
 use crate::library;
 use crate::messages::{self, Errors};
 
-/// The name of a macro in messages, and its arguments besides `crate`.
+/// The name of a macro as error texts show it, and the names of the arguments that the macro accepts besides `crate`.
 pub(crate) type Owner = (&'static str, &'static [&'static str]);
 
 pub(crate) const COLLECTIVE: Owner = ("`#[shmem::collective]`", &[]);
@@ -28,10 +26,9 @@ pub(crate) const STRIDED: Owner = ("`strided!`", &["algorithm"]);
 pub(crate) const SYMMETRIC: Owner = ("`#[symmetric]`", &["partition", "pgsize"]);
 pub(crate) const TEST: Owner = ("`#[shmem::test]`", &["pes", "threads", "env", "timeout"]);
 
-/// Arguments without a value.
+/// Names of arguments that have no value.
 const FLAGS: [&str; 1] = ["words"];
 
-/// The value of an argument.
 pub(crate) enum Value {
     Lit(Lit),
     Path(Path),
@@ -53,7 +50,7 @@ impl ToTokens for Value {
 }
 
 impl Value {
-    /// Returns the text of a string, the tokens of another literal, or a plain name.
+    /// Returns the value as a name: the text of a string, the tokens of another literal, or an identifier.
     fn name(&self) -> Option<String> {
         match self {
             Self::Lit(Lit::Str(text)) => Some(text.value()),
@@ -63,8 +60,7 @@ impl Value {
         }
     }
 
-    /// Reads a name and looks it up with `find`. Where that finds nothing, the error is what `unknown` makes of the
-    /// name.
+    /// Reads a name and looks it up with `find`. If `find` returns `None`, the error text is `unknown(name)`.
     pub(crate) fn one_of<T>(
         &self,
         find: impl Fn(&str) -> Option<T>,
@@ -78,8 +74,8 @@ impl Value {
         })
     }
 
-    /// Reads a size, such as `"64M"`, `64M`, `"1.5G"` or `4096`, by the grammar of the environment. Returns the bytes
-    /// and the text. (Without quotes, `64M` is a Rust token: an integer literal with the suffix `M`.)
+    /// Reads a size, such as `"64M"`, `64M`, `"1.5G"` or `4096`, in the syntax that environment variables have. Returns
+    /// the bytes and the text. (Without quotes, `64M` is a Rust token: an integer literal with the suffix `M`.)
     pub(crate) fn size(&self) -> Result<(u64, String), String> {
         let text = match self {
             Self::Lit(Lit::Str(text)) => text.value(),
@@ -189,7 +185,7 @@ impl Arguments {
         self.list.iter().find(|argument| argument.key == key)
     }
 
-    /// Returns the span of an argument without a value, if it is given.
+    /// Returns the span of an argument without a value, or `None` if the program does not give the argument.
     pub(crate) fn flag(&self, key: &str) -> Option<Span> {
         self.find(key).map(|argument| argument.key.span())
     }
@@ -198,7 +194,7 @@ impl Arguments {
         self.find(key)?.value.as_ref()
     }
 
-    /// Reads the value of an argument by `read`, whose error is shown at the value.
+    /// Converts the value of an argument with `read`. An error of `read` is reported at the tokens of the value.
     pub(crate) fn read<T>(
         &self,
         key: &str,
@@ -209,7 +205,7 @@ impl Arguments {
         read(value).map_err(|refusal| errors.push(value, refusal)).ok()
     }
 
-    /// Returns the span of the `unsafe` by which the program promises that its path leads to this library.
+    /// Returns the span of `unsafe` in `unsafe(crate = path)`, by which the program promises that the path leads to this library.
     pub(crate) fn promise(&self) -> Option<Span> {
         self.find("crate")?.promise
     }
@@ -227,12 +223,11 @@ impl Arguments {
     }
 }
 
-// Built-in attributes that change no item. A program cannot redefine these names, unlike `derive` and the names of
-// tools.
+// Built-in attributes that change no item. A program cannot redefine these names, unlike `derive` and names of tools (`rustfmt`).
 const INERT: &str =
     "allow automatically_derived cfg deny deprecated doc expect forbid must_use non_exhaustive repr warn";
 
-/// The attributes that may be macros, those inside `cfg_attr` included.
+/// Returns the paths of the attributes that may be macros, including those inside `cfg_attr`.
 pub(crate) fn macros_among(attributes: &[Attribute]) -> Vec<Path> {
     attributes.iter().flat_map(|attribute| macros_of(&attribute.meta)).collect()
 }

@@ -1,4 +1,4 @@
-//! The errors of one expansion, and spans.
+//! Collects the errors of one expansion, and computes spans.
 
 use std::fmt::Display;
 
@@ -23,7 +23,7 @@ impl Errors {
         self.0.extend(other.0);
     }
 
-    /// Adds errors, each at its tokens.
+    /// Adds errors, each with the tokens at which rustc shows it.
     pub(crate) fn extend<T: ToTokens>(&mut self, errors: impl IntoIterator<Item = (String, T)>) {
         errors.into_iter().for_each(|(message, tokens)| self.push(tokens, message));
     }
@@ -61,14 +61,14 @@ impl Errors {
     }
 }
 
-/// The errors, as `compile_error!`s.
+/// Emits each error as a `compile_error!`.
 impl ToTokens for Errors {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(self.0.iter().map(syn::Error::to_compile_error));
     }
 }
 
-/// `path` with another span: a panic in a constant is shown where the called path begins. (`$crate` keeps its hygiene.)
+/// Returns `path` with another span, because rustc shows a panic in a constant at the called path. (`$crate` keeps its hygiene.)
 pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
     path.into_iter()
         .map(|mut token| {
@@ -79,7 +79,7 @@ pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// The spans of the first and the last token: tokens with these spans are underlined as the original ones.
+/// Returns the spans of the first and the last token. New tokens with these two spans are underlined like the original tokens.
 pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let spans: Vec<Span> = tokens.to_token_stream().into_iter().map(|token| token.span()).collect();
     let span = |at: Option<&Span>| at.copied().unwrap_or_else(Span::call_site);

@@ -21,17 +21,17 @@ pub(crate) fn root() -> TokenStream {
     }
 }
 
-/// The path of this library in expansions that rest on `unsafe`.
+/// The path of this library in expansions that contain `unsafe`, with the items that make the path trustworthy.
 pub(crate) struct Sealed {
-    /// The `extern crate` item at the start of the block.
+    /// The `extern crate` item at the start of the expansion's block.
     pub(crate) begin: TokenStream,
-    /// A constant with an empty `unsafe` block at the program's `unsafe`, if the program gives the path.
+    /// A constant with an empty `unsafe` block, at the program's word `unsafe`; empty if the program gives no path.
     pub(crate) promise: TokenStream,
-    /// The path, after `begin`.
+    /// The path of the library for the tokens after `begin`.
     pub(crate) root: TokenStream,
 }
 
-/// Finds this library at `root`. Returns `None`, with an error, if another library may be there.
+/// Returns the trustworthy path of this library. Returns `None`, with an error, if another library may be at `root`.
 pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Errors) -> Option<Sealed> {
     let default = self::root();
     if let Some(span) = promise {
@@ -43,15 +43,15 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
         return None;
     }
     if root.to_string() != default.to_string() {
-        // The expansion goes on with the library itself.
+        // After this error, the expansion uses the default path, so that no further errors follow.
         errors.push(root, messages::unsafe_crate(messages::readable(root)));
     }
-    // Under the dependency's own name, because rustc prints the name of the `extern crate`.
+    // The `extern crate` has the dependency's own name, because rustc prints this name in errors.
     let name = default.into_iter().last();
     Some(Sealed { begin: quote!(extern crate #name;), promise: TokenStream::new(), root: quote!(#name) })
 }
 
-/// The error if the compiler was given only another library called `shmem`, or two files with this library's name.
+/// Returns an error text if the compiler was given only another library called `shmem`, or two files with this library's name.
 fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
     let dependencies = dependencies(arguments);
     let files: BTreeSet<&str> = dependencies.iter().filter_map(|(_, file)| file.as_deref()).collect();
@@ -63,7 +63,7 @@ fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
     }
 }
 
-/// The name of the dependency on this library, if it is renamed.
+/// Returns the name that the program gives to its dependency on this library, if it differs from `shmem`.
 fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     let libraries = dependencies(arguments).into_iter().filter_map(|(name, file)| file.and(Some(name)));
     let mut names: Vec<String> = libraries.collect();
@@ -71,7 +71,7 @@ fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     names.pop().filter(|_| !is_itself)
 }
 
-/// Names of all dependencies (`--extern name=path/libshmem-0123456789abcdef.rmeta`), with the file if it may be this library.
+/// Returns the names of all dependencies (`--extern name=path/libshmem-0123.rmeta`), with the file if it may be this library.
 fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let mut is_value = false;

@@ -1,13 +1,12 @@
-//! All messages of the macros.
+//! The error texts of all macros.
 //!
 //! Rules:
 //!
-//! * One mistake, one error. Stages push errors and go on; the item is emitted in any case, so that its uses do not
-//!   fail as well.
-//! * A message is shown at the user's token, and says what was asked and what is allowed.
+//! * One mistake, one error. Stages push errors and go on; the item is emitted in any case, so that its uses do not fail as well.
+//! * An error is shown at the user's token. Its text says what was asked and what is allowed.
 //! * rustc reports unknown names and wrong types.
-//! * `Span::join` does nothing on stable. An error about several tokens takes the tokens, not a
-//!   span, so that rustc underlines from the first to the last.
+//! * `Span::join` does nothing on stable. So an error about several tokens is made from the tokens, not from a span,
+//!   and rustc underlines from the first token to the last.
 //! * User tokens are emitted once where possible, or rustc repeats their errors.
 
 use std::fmt::Display;
@@ -17,14 +16,14 @@ use shmem_grammar::{MAX_PARTITION_ID, MAX_PARTITION_NAME, did_you_mean};
 
 pub(crate) use crate::errors::{Errors, ends, respanned};
 
-/// Tokens as a user would write them, near enough for a message.
+/// Returns tokens as a user would write them, for error texts. (Only common spacing is restored.)
 pub(crate) fn readable(tokens: &impl ToTokens) -> String {
     const SPACES: &str = " . | ::|:: | <|< | >|[ | ]| ;| ,| .|.. |..= ";
     let text = tokens.to_token_stream().to_string().replace("! [", "![").replace("! (", "!(");
     SPACES.split('|').fold(text, |text, spaced| text.replace(spaced, spaced.trim()))
 }
 
-/// "`a`", "`a` and `b`", "`a`, `b` and `c`".
+/// Joins names with the word `last`, such as "`a`", "`a` and `b`" or "`a`, `b` and `c`".
 pub(crate) fn list(names: &[&str], last: &str) -> String {
     match names {
         [] => String::new(),
@@ -36,13 +35,13 @@ pub(crate) fn list(names: &[&str], last: &str) -> String {
     }
 }
 
-/// "; did you mean `partition`?", if a name is near.
+/// Returns "; did you mean `partition`?" if an allowed name is similar to `found`, or an empty text.
 fn nearest(found: &str, allowed: &[&str]) -> String {
     let near = shmem_grammar::nearest(found, allowed.iter().copied()).map(|name| format!("`{name}`"));
     did_you_mean(near.as_deref())
 }
 
-/// Messages, each a constant, or a function of the arguments in its braces.
+/// Declares error texts. A text is a constant, or a function of the arguments in its braces.
 macro_rules! sentences {
     ($($name:ident $(($($argument:ident),*))? = $text:tt;)*) => {$(
         sentences!(@ $name $(($($argument),*))? = $text);
@@ -56,7 +55,7 @@ macro_rules! sentences {
 }
 
 sentences! {
-    // arguments
+    // Errors about arguments of any macro.
     repeated_argument(found) = "`{found}` is given twice";
     missing_value(key) = "`{key}` needs a value: `{key} = ..`";
     needless_value(key) = "`{key}` stands by itself, without a value";
@@ -66,15 +65,15 @@ sentences! {
     OTHER_LIBRARY = "the dependency `shmem` of this program is another library; add this one, under any name, as in `pgas = { package = \"shmem-rt\", .. }`, or, if `shmem` re-exports it whole and unchanged, write `unsafe(crate = ::shmem)`";
     unsafe_crate(path) = "what stands at `{path}` decides whether this is sound, and nothing can check it; if it is this library, whole and unchanged, write `unsafe(crate = {path})`";
 
-    // sizes
+    // Errors about sizes.
     SIZE = "expected a size: a number and one of `K`, `M`, `G` and `T` (powers of 1024), such as `\"64M\"`";
 
-    // partitions by name
+    // Errors about names of partitions.
     PARTITION = "expected the name of a partition: `partition = \"fast\"` or `partition = fast`";
     PARTITION_EMPTY = "the name of a partition is empty; leave `partition` out to take the default heap";
     not_a_partition_name(found) = "`{found}` is not the name of a partition";
 
-    // #[symmetric]
+    // Errors of `#[symmetric]` on a static.
     MUTABLE = "remove `mut`: a symmetric object is changed through `put`, `store` or `local`";
     wrong_item(found) = "`#[symmetric]` goes on a `static` or a `let`, not on {found}";
     CONST = "write `static`: a symmetric object has one place in memory, and a `const` has none";
@@ -84,28 +83,28 @@ sentences! {
     not_an_atomic_value(found) = "`{found}` cannot be changed atomically; `Atomic` takes u32, i32, u64, i64, usize, isize, f32 and f64";
     unsized_text(name) = "`{name}` has no fixed size; use an array of bytes, as in `[u8; N]`";
 
-    // #[symmetric] let
+    // Errors of `#[symmetric]` on a `let`.
     let_outside(call) = "`#[symmetric] let` works inside `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` functions; elsewhere write `{call}`";
     LET_PATTERN = "a `#[symmetric] let` makes one object: name it, as in `let scratch: SymBox<[f64]> = [0.0; N];`";
     LET_VALUE = "a `#[symmetric] let` needs its initial contents, as in `let scratch: SymBox<[f64]> = [0.0; N];`";
     LET_ELSE = "a `#[symmetric] let` has no `else`: a failed allocation returns its error";
     LET_WORLD = "`#[symmetric] let` allocates from the world: give the function a parameter such as `world: &mut World`";
 
-    // partitions!
+    // Errors of `partitions!`.
     PARTITION_ENTRY = "expected a partition, as in `pub fast { id = 2, size = \"256M\" }`";
     partition_name_too_long() = "the name of a partition has at most {MAX_PARTITION_NAME} bytes";
     partition_declared_twice(name) = "partition `{name}` is declared twice";
     id_declared_twice(id, name) = "ID {id} belongs to partition `{name}` already";
     not_an_id() = "the ID of a partition is a number in 1..={MAX_PARTITION_ID}; leave `id` out to have one chosen";
 
-    // #[derive(Symmetric)]
+    // Errors of `#[derive(Symmetric)]`.
     derive_on(found) = "`#[derive(Symmetric)]` goes on a struct: {found} has invalid bit patterns or bytes without meaning; store a number, such as `u8`";
     DERIVE_REPR = "add `#[repr(C)]`: without it each build may lay the fields out differently, and PEs read each other's bytes";
     DERIVE_LIFETIME = "a symmetric object outlives every borrow and is read by other processes: it can hold no reference";
     address_field(name, found) = "`{name}` holds `{found}`, an address, which means nothing on another PE";
     generic_struct(name) = "whether `{name}` has padding depends on its parameters: write a struct without parameters for each type and length that symmetric memory holds, or arrays instead, as in `[[f64; 8]; 100]`";
 
-    // #[shmem::main], #[shmem::test], #[shmem::collective]
+    // Errors of `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]`.
     not_a_function(owner) = "{owner} goes on a function";
     MAIN_NAME = "`#[shmem::main]` goes on `fn main`; for other functions that allocate there is `#[shmem::collective]`";
     qualified_function(owner, found) = "remove `{found}`: {owner} goes on a plain function";
@@ -118,7 +117,7 @@ sentences! {
     TIMEOUT = "`timeout` is how many seconds the test may run, as `30` or `0.5`; `SHMEM_TEST_TIMEOUT=0` runs tests without a limit";
     ENV = "`env` takes variables and their values: `env(\"SHMEM_INFO\" = \"1\")`";
 
-    // strided!
+    // Errors of `strided!`.
     STRIDED_PLACE = "expected a region of an object, as in `GRID@pe[1..9, 0]` or `row[..]`; an expression stands in parentheses";
     STRIDED_PE = "expected a PE after `@`: a name, as in `GRID@pe[..]`, or an expression in parentheses, as in `GRID@(world.pe(0)?)[..]`";
     STRIDED_REGION = "expected a region in brackets behind this; write `[..]` for the whole object";
@@ -142,7 +141,7 @@ sentences! {
     too_many_fields(max) = "at most {max} fields can be named; give those that travel together a struct of their own";
 }
 
-/// "`#[symmetric]` takes `partition` and `pgsize`".
+/// Returns a text such as "`#[symmetric]` takes `partition` and `pgsize`".
 fn takes(owner: &str, allowed: &[&str]) -> String {
     match allowed {
         [] => format!("{owner} takes no arguments"),
@@ -166,7 +165,7 @@ pub(crate) fn unknown_value(trait_name: &str, found: &str, allowed: &[&str]) -> 
     format!("unknown {trait_name} `{found}`{near}{joint}a {trait_name} is {}", list(allowed, "or"))
 }
 
-/// [`unknown_value`] for names that may be abbreviated.
+/// As [`unknown_value`], for a kind or a policy, whose names may be abbreviated.
 pub(crate) fn unknown_trait(trait_name: &str, found: &str, allowed: &[&str]) -> String {
     unknown_value(trait_name, found, allowed) + ", or a beginning of one"
 }

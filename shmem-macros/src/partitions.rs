@@ -1,11 +1,10 @@
-//! `partitions!`: parses partitions such as `pub fast { id = 2, size = "256M" }`, checks those of one invocation
-//! against each other, and expands them.
+//! `partitions!`: parses partitions such as `pub fast { id = 2, size = "256M" }`, compares those of one call, and expands them.
 //!
-//! Each partition expands to an empty type, its declaration, and the same declaration in the section `shmem_par`, which
-//! `shmem-info` and init read.
+//! Each partition expands to an empty type, its declaration, and a copy of the declaration in the linker section
+//! `shmem_par`. `shmem-info` and init read this section.
 //!
-//! An empty `enum`, and not a unit struct or a constant, keeps the name out of the namespace of
-//! values: `let fast = true;` goes on to work where `fast` is a partition.
+//! The type is an empty `enum`, because a unit struct or a constant would put the name into the namespace of values,
+//! where `let fast = true;` would no longer compile.
 //!
 //! Init and `shmem-info layout` check that no two crates of a program use one name or ID.
 
@@ -34,7 +33,7 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
             let entry = match input.parse() {
                 Ok(entry) => entry,
                 Err(error) => {
-                    // The rest may be wrong as a consequence.
+                    // Skips the partitions that follow, because their errors may be consequences of this one.
                     input.parse::<TokenStream>()?;
                     return Err(error);
                 }
@@ -44,7 +43,7 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
         }
         Ok(())
     };
-    // Partitions before a mistake are kept.
+    // Partitions before the first syntax error are kept.
     if let Err(error) = parser.parse2(body) {
         errors.push_error(error);
     }
@@ -78,14 +77,14 @@ impl Parse for PartitionItem {
     }
 }
 
-/// A checked partition. Refused arguments are absent.
+/// A checked partition. Arguments that were refused are absent.
 struct Partition {
     entry: PartitionItem,
     id: Option<u32>,
     traits: Traits,
 }
 
-/// Checks a partition against earlier ones. One with a used name is not emitted, or rustc would report it again.
+/// Checks a partition against earlier ones. Emits none whose name is already used, because rustc would report the name again.
 fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, messages::partition_declared_twice(&entry.name));
@@ -96,12 +95,12 @@ fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -
     }
     let mut refused = Errors::default();
     let arguments = Arguments::parse(entry.arguments.clone(), PARTITION, &mut refused);
-    // A policy may be among the refused arguments.
+    // A policy that is absent may be one of the refused arguments, so it counts as missing only if no argument was refused.
     let is_complete = refused.is_empty();
     errors.append(refused);
     let kinds = Kind::ALL.map(Kind::identifier);
     let policies = Policy::ALL.map(Policy::identifier);
-    // In any case: `FastMem` as in Rust, `FASTMEM` as in the environment, or a beginning of it.
+    // Upper and lower case are the same: `FastMem` as in Rust, `FASTMEM` as in the environment, or the beginning of such a name.
     let kind = |value: &Value| {
         value.one_of(Kind::from_beginning, |found| messages::unknown_trait("kind", found, &kinds))
     };
@@ -155,7 +154,7 @@ fn declared(
     let text = name.unraw().to_string();
     let id = partition.id.unwrap_or(0);
     let traits = traits(&partition.traits, root);
-    // With the span of the name, `line!` is the line of this partition, and not of the macro call.
+    // The span of the name makes `line!` return the line of this partition instead of the line of the macro call.
     let line = quote_spanned!(name.span()=> ::core::line!());
     quote! {
         #(#attributes)*
@@ -186,7 +185,7 @@ fn declared(
     }
 }
 
-/// The fields of a partition's traits.
+/// Emits the fields of the struct of a partition's traits.
 pub(crate) fn traits(Traits { size, pgsize, kind, policy }: &Traits, root: &TokenStream) -> TokenStream {
     let name = |identifier| Ident::new(identifier, Span::call_site());
     let [size, pgsize] = [size, pgsize].map(|size| option(*size));

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, Type};
 
-/// The tokens, with parentheses around each expression or type that would parse otherwise without its invisible group.
+/// Returns the tokens, with parentheses around each expression or type that would parse otherwise without its invisible group.
 pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
     let mut tokens = tokens.into().into_iter().peekable();
     let mut seen = TokenStream::new();
@@ -24,7 +24,7 @@ pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
             group.delimiter() == Delimiter::None && falls_apart(before.as_ref(), &inside, tokens.peek());
         let delimiter = if falls_apart { Delimiter::Parenthesis } else { group.delimiter() };
         let mut shown = Group::new(delimiter, inside);
-        // The macro's span, so that rustc does not warn of parentheses.
+        // The parentheses have the macro's span, so that rustc gives no warning about needless parentheses.
         let span = if falls_apart { Span::call_site().located_at(group.span()) } else { group.span() };
         shown.set_span(span);
         before = None;
@@ -33,7 +33,7 @@ pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
     seen
 }
 
-/// Whether the token before or after `tokens` may bind to a part.
+/// Returns whether the token before or after `tokens` would bind to only a part of `tokens`.
 fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
     let is_operator = |token: Option<&TokenTree>, others: &[char]| matches!(token, Some(TokenTree::Punct(punct)) if !others.contains(&punct.as_char()));
     let is_postfix = match next {
@@ -50,7 +50,7 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
             Expr::Range(_) => {
                 is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
             }
-            // A type `&T` parses as a reference, and a literal `-1` may be where parentheses may not.
+            // A type `&T` parses as a reference, and a literal `-1` may stand where parentheses are not allowed.
             Expr::Unary(_) | Expr::Reference(_) | Expr::Closure(_) => is_postfix,
             _ => false,
         };
@@ -62,7 +62,7 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
     }
 }
 
-/// All names in tokens, those in groups included.
+/// Returns all names in tokens, including those in groups.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let names = tokens.into_iter().flat_map(|token| match token {
         TokenTree::Ident(name) => vec![name],
@@ -72,7 +72,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names.collect()
 }
 
-/// An `Option` of tokens, as an expansion writes it.
+/// Returns the tokens of an expression `Some(value)` or `None`.
 pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
         Some(value) => quote!(::core::option::Option::Some(#value)),

@@ -1,7 +1,7 @@
-//! The interface of the C library (`shmem-c`), whose caller keeps the rules that types keep for a program in Rust.
+//! The interface for the C library (`shmem-c`). Its caller must keep the rules that types enforce for a program in Rust.
 
 pub mod collective {
-    //! Collectives of bytes, on teams.
+    //! Collectives on bytes, for teams.
 
     pub use crate::caller::{Place, find_callers_by};
     pub use crate::collective::untyped::{
@@ -10,7 +10,7 @@ pub mod collective {
 }
 
 pub mod context {
-    //! Contexts whose level is a value.
+    //! Contexts whose thread level is a value instead of a type.
 
     use shmem_core::context::Endpoint;
     use shmem_core::context::mapping::Level;
@@ -21,15 +21,15 @@ pub mod context {
     use crate::thread::{Allows, Multiple, ThreadLevel};
     use crate::world::World;
 
-    /// As [`World::create_ctx`] and [`Team::create_ctx`].
+    /// Creates a context, as [`World::create_ctx`] and [`Team::create_ctx`] do.
     ///
     /// # Errors
     ///
-    /// As these.
+    /// Those of [`World::create_ctx`] and [`Team::create_ctx`].
     ///
     /// # Safety
     ///
-    /// The context is used as `level` says: by one thread, by one at a time, or by any.
+    /// The context must be used as `level` says: by one thread, by one thread at a time, or by any threads.
     #[track_caller]
     pub unsafe fn create<L: ThreadLevel + Allows<Multiple>>(
         world: &World<L>,
@@ -39,11 +39,11 @@ pub mod context {
         Context::at_level(world, team, level)
     }
 
-    /// The stream of operations of a context.
+    /// Returns the endpoint that issues the operations of a context.
     ///
     /// # Safety
     ///
-    /// The endpoint's use keeps to the level of the context, and no exclusive phase is open.
+    /// The endpoint must be used as the context's level says, and no exclusive phase may be open.
     pub unsafe fn endpoint(context: &Context<Multiple>) -> &Endpoint {
         context.stream()
     }
@@ -52,8 +52,8 @@ pub mod context {
 pub mod globals {
     //! The globals of a program as a symmetric segment.
     //!
-    //! The C library moves the pages of `.data` and `.bss` into a memfd before `main`, at their own addresses. The segment is that
-    //! memfd, mapped a second time in the PE's slot. At the start all PEs compare that they run one program ([`describe_program`]).
+    //! The C library moves the pages of `.data` and `.bss` into a memfd before `main`, at their own addresses. The segment is this
+    //! memfd, mapped a second time in the PE's slot. At the start all PEs compare their programs ([`describe_program`]).
 
     use std::os::fd::OwnedFd;
 
@@ -73,18 +73,17 @@ pub mod globals {
 
     const NAME: &str = "globals of the program";
 
-    /// Describes the program to the start, before the process joins its job. The first call counts.
+    /// Describes the program, before the process joins its job, which compares all PEs' descriptions. Only the first call counts.
     pub fn describe_program(program: Program) {
         _ = PROGRAM.set(program);
     }
 
-    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot, and returns its offset. Both are the same on
-    /// all PEs. Collective. `names` finds the variable at an offset.
+    /// Makes the first `bytes` bytes of a memfd, which must be whole pages, a segment of this PE's slot. Returns the offset of the
+    /// segment. `bytes` and the offset are the same on all PEs. Collective. `names` finds the variable at an offset.
     ///
     /// # Errors
     ///
-    /// If `bytes` are more than [`globals`](Program::globals), or the memfd cannot be mapped or registered with the network: the
-    /// same error on every PE.
+    /// If `bytes` is above [`globals`](Program::globals), or the memfd cannot be mapped or registered: the same error on every PE.
     ///
     /// # Safety
     ///
@@ -108,7 +107,7 @@ pub mod globals {
 }
 
 pub mod job {
-    //! A PE's job: settings, completion, the end.
+    //! Operations on the job as a whole: settings, completion, leaving and aborting.
 
     use shmem_core::heap::Owner;
     use shmem_launch::env::Settings;
@@ -116,21 +115,21 @@ pub mod job {
     use crate::thread::ThreadLevel;
     use crate::world::World;
 
-    /// Ends the job on all PEs, with a message of this PE. An empty message with code 0 is not printed.
+    /// Ends the job on all PEs, and prints `message` as an error of this PE. With code 0, an empty `message` is not printed.
     pub fn abort<L: ThreadLevel>(world: &World<L>, code: i32, message: &str) -> ! {
         world.job().abort(code, message)
     }
 
-    /// The settings that the environment gives.
+    /// The settings from the environment.
     pub fn settings<L: ThreadLevel>(world: &World<L>) -> &Settings {
         &world.job().settings
     }
 
-    /// Frees, on all heaps, all blocks allocated as raw addresses.
+    /// Frees all blocks that were allocated as raw addresses (`malloc` and its relatives), on all heaps.
     ///
     /// # Safety
     ///
-    /// Every PE calls this between the same two collectives, and no PE uses such memory any more.
+    /// Every PE must call this function between the same two collectives, and no PE may use such a block afterwards.
     pub unsafe fn free_all<L: ThreadLevel>(world: &World<L>) {
         let mut ledger = world.job().memory.ledger.lock();
         let owned = ledger.allocations().filter(|one| one.owner == Owner::Address);
@@ -144,9 +143,9 @@ pub mod job {
     ///
     /// # Safety
     ///
-    /// No operation of this process is in progress, and none begins afterwards.
+    /// No operation of this process may be in progress, and none may begin afterwards.
     pub unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: no operation is in progress, and none begins afterwards (caller).
         unsafe { crate::start::leave(world) };
     }
 

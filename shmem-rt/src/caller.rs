@@ -1,28 +1,28 @@
-//! The program's call that issued an operation, for messages. For a program in C, the C library finds the call.
+//! Finds the call of the program that issued an operation, for diagnostics. For a program in C, the C library finds the call.
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-/// A call of the program: file and line, or the name of a function and 0.
+/// A call of the program: its file and line, or (for C) the name of the called function and 0.
 pub type Place = (&'static str, u32);
 
 type Find = fn() -> Option<Place>;
 
 static FIND: OnceLock<Find> = OnceLock::new();
 
-/// Declares that the program is not in Rust, and how its calls are found.
+/// Declares that the program is not in Rust, and that `find` finds its calls.
 ///
 /// # Safety
 ///
-/// `find` must not unwind, nor call this library. It is called inside a collective. A thread that unwound out of a collective
-/// would still be counted in it, enter the next one alone, and write what other PEs read.
+/// `find` must not unwind, and must not call this library. The library calls `find` inside collectives. If it unwound out of a
+/// collective, the calling PE would enter the next collective alone, and overwrite buffers that other PEs still read.
 pub unsafe fn find_callers_by(find: Find) {
-    // Set once: a process has one library for another language.
+    // A second function is ignored, because a process contains at most one library for another language.
     let _ = FIND.set(find);
 }
 
-/// The function that finds calls, if the program is not in Rust.
+/// Returns the function that finds calls, if the program is not in Rust.
 pub(crate) fn finds() -> Option<Find> {
     FIND.get().copied()
 }
@@ -34,12 +34,12 @@ pub(crate) fn prefix() -> &'static str {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite {
     pub(crate) file: &'static str,
-    /// 0: `file` is the name of a function.
+    /// Line of the call, or 0 if `file` is the name of a function.
     pub(crate) line: u32,
 }
 
 impl CallSite {
-    /// The current call of the calling thread; in Rust, `location`.
+    /// Returns the program's current call on the calling thread. For a program in Rust, this is `location`.
     pub(crate) fn of(location: &'static Location<'static>) -> Self {
         let (file, line) = match finds() {
             None => (location.file(), location.line()),

@@ -56,8 +56,8 @@ pub struct PeGrid<const D: usize> {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// All PEs as a grid of these lengths, without neighbours beyond its ends; [`PeGrid::periodic`] joins the ends. Not
-    /// collective.
+    /// Arranges all PEs as a grid with `lengths[d]` PEs in dimension `d`. The grid is not periodic, unless
+    /// [`PeGrid::periodic`] joins its ends. Not collective.
     ///
     /// # Errors
     ///
@@ -67,15 +67,15 @@ impl<L: ThreadLevel> World<L> {
         self.team().grid(lengths)
     }
 
-    /// All PEs as the grid nearest to a cube (a square, in two dimensions): the one with the least sum of lengths, the
-    /// largest first. Not collective.
+    /// Arranges all PEs as the grid nearest to a cube (a square, in two dimensions): the grid whose lengths have the
+    /// least sum, with the largest length first. Not collective.
     pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
         self.team().cubic_grid()
     }
 }
 
 impl Team {
-    /// The members as a grid, by their ranks; otherwise as [`World::grid`].
+    /// Arranges the members of the team as a grid, by their ranks. Otherwise as [`World::grid`].
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Team {
         }
     }
 
-    /// The members as the grid nearest to a cube; otherwise as [`World::cubic_grid`].
+    /// Arranges the members of the team as the grid nearest to a cube. Otherwise as [`World::cubic_grid`].
     pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
         PeGrid::new(self, GridShape::cubic(self.size()))
     }
@@ -105,7 +105,7 @@ impl<const D: usize> PeGrid<D> {
         Self { shape, members: Arc::clone(&team.members), rank: team.rank() }
     }
 
-    /// Joins the ends of some dimensions: there, the first and the last PE are neighbours, and a single PE is its own neighbour.
+    /// Makes some dimensions periodic: there, the first and the last PE are neighbours, and a single PE is its own neighbour.
     #[must_use]
     pub fn periodic(self, dimensions: [bool; D]) -> Self {
         Self { shape: GridShape { periodic: dimensions, ..self.shape }, ..self }
@@ -116,7 +116,7 @@ impl<const D: usize> PeGrid<D> {
         self.shape.lengths
     }
 
-    /// The rank of the calling PE: its number, in a grid of all PEs.
+    /// The rank of the calling PE in the grid. In a grid of all PEs, the rank is the PE's number.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -131,17 +131,17 @@ impl<const D: usize> PeGrid<D> {
         Pes::new(&self.members)
     }
 
-    /// The PE at some coordinates.
+    /// The PE at `coordinates`.
     ///
     /// # Panics
     ///
-    /// If a coordinate is not below the length, in a periodic dimension as well.
+    /// If a coordinate is not below the length of its dimension, even if the dimension is periodic.
     #[track_caller]
     pub fn pe(&self, coordinates: [usize; D]) -> Pe {
         self.members.member(self.rank_of(coordinates))
     }
 
-    /// The rank of the PE at some coordinates.
+    /// The rank of the PE at `coordinates`.
     ///
     /// # Panics
     ///
@@ -157,11 +157,11 @@ impl<const D: usize> PeGrid<D> {
         }
     }
 
-    /// The coordinates of the PE with a rank.
+    /// The coordinates of the PE with rank `rank`.
     ///
     /// # Panics
     ///
-    /// If there is no such rank.
+    /// If no PE of the grid has this rank.
     #[track_caller]
     pub fn coordinates_of(&self, rank: usize) -> [usize; D] {
         let count = self.members.size();
@@ -174,11 +174,11 @@ impl<const D: usize> PeGrid<D> {
     }
 
     /// The PE `steps` away in one dimension: `neighbour(0, -1)` is the PE before, `neighbour(0, 1)` the PE after.
-    /// `None` beyond the ends, unless the dimension is periodic.
+    /// `None` beyond the ends of a dimension that is not periodic.
     ///
     /// # Panics
     ///
-    /// If there is no such dimension.
+    /// If `dimension` is not below `D`.
     #[track_caller]
     pub fn neighbour(&self, dimension: usize, steps: isize) -> Option<Pe> {
         assert!(dimension < D, "the grid has no dimension {dimension}: it has {D}, counted from 0");
@@ -187,15 +187,15 @@ impl<const D: usize> PeGrid<D> {
         self.displaced(by)
     }
 
-    /// The PE `steps` away in all dimensions: `displaced([-1, 1])` is a neighbour across a corner. `None` beyond the
-    /// ends of a dimension, unless it is periodic.
+    /// The PE `steps` away in all dimensions: `displaced([-1, 1])` is across a corner. `None` beyond the ends of a grid, unless
+    /// periodic.
     pub fn displaced(&self, steps: [isize; D]) -> Option<Pe> {
         self.shape.displaced(self.coordinates(), steps).map(|rank| self.members.member(rank))
     }
 
-    /// The edges of a PE's block for [`World::halo`]: edge `2 * d` leads to the neighbour before it in dimension `d`,
-    /// edge `2 * d + 1` to the one behind it, or is [`Edge::BORDER`] where there is none. `cells[d]` is the number of ghost cells
-    /// of an edge in dimension `d`: for a block of rows and columns, the number of columns, and the number of rows.
+    /// The edges of the calling PE's block for [`World::halo`]. In dimension `d`, edge `2 * d` leads to the previous PE, and the
+    /// edge after it to the next PE. An edge is [`Edge::BORDER`] where no such PE exists. `cells[d]` is the number of ghost cells
+    /// of an edge in dimension `d`: for a block of rows and columns, `cells` is the number of columns and the number of rows.
     pub fn edges(&self, cells: [usize; D]) -> Vec<Edge> {
         let sides = (0..D).flat_map(|dimension| [(dimension, -1, 1), (dimension, 1, 0)]);
         let edge = |(dimension, step, opposite)| {
@@ -218,18 +218,18 @@ struct GridShape<const D: usize> {
 }
 
 impl<const D: usize> GridShape<D> {
-    /// The shape with these lengths, if their product is `places`.
+    /// Returns the shape with these lengths, if their product is `places`.
     fn new(lengths: [usize; D], places: usize) -> Option<Self> {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
         let product = lengths.iter().try_fold(1_usize, |product, length| product.checked_mul(*length));
         (product == Some(places)).then_some(Self { lengths, periodic: [false; D] })
     }
 
-    /// The shape of `places` places, 1 or more, with the least sum of lengths, then the least longest length. Lengths
-    /// are sorted, the largest first.
+    /// Returns the shape of `places` places (at least 1) whose lengths have the least sum; among equal sums, the least
+    /// largest length. The lengths are sorted, the largest first.
     fn cubic(places: usize) -> Self {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
-        // Lengths of the first dimensions, and the product of the others.
+        // Candidates: lengths of the first dimensions, and the product of the remaining lengths.
         let mut begun = vec![([places; D], places)];
         for dimension in 0..D - 1 {
             let longer = |&(lengths, rest): &([usize; D], usize)| {
@@ -266,13 +266,13 @@ impl<const D: usize> GridShape<D> {
         })
     }
 
-    /// The rank `steps` away from valid coordinates, if there is one.
+    /// Returns the rank of the PE `steps` away from valid coordinates, if such a PE exists.
     fn displaced(&self, from: [usize; D], steps: [isize; D]) -> Option<usize> {
         let mut to = from;
         for (dimension, step) in steps.into_iter().enumerate() {
             let (at, length) = (&mut to[dimension], self.lengths[dimension]);
             *at = match self.periodic[dimension] {
-                // A length fits an `isize`.
+                // The cast is exact, because a length is at most the number of PEs.
                 true => (*at + step.rem_euclid(length as isize) as usize) % length,
                 false => at.checked_add_signed(step)?,
             };

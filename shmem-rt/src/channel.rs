@@ -1,4 +1,4 @@
-//! Channels: messages of one item between PEs, in [`Rings`].
+//! Channels: messages of one item between PEs, stored in ring buffers ([`Rings`]).
 //!
 //! A PE acknowledges several messages at once, so a ring has more slots than the capacity of the channel.
 
@@ -22,10 +22,10 @@ const MOST: usize = 1 << 31;
 impl<L: ThreadLevel> World<L> {
     /// Makes a channel between all PEs: each PE can send to each PE, itself included. Collective.
     ///
-    /// There is room for at least `capacity` messages from each PE to each PE. Each PE provides symmetric memory for 1 to 2.5 times
-    /// `capacity * n_pes` messages, with a word for each.
+    /// The channel can buffer at least `capacity` messages from each PE to each PE. It occupies symmetric memory on
+    /// each PE for 1 to 2.5 times `capacity * n_pes` messages, with a word for each.
     ///
-    /// Numbers are sent to the PE that counts them:
+    /// An example that sends numbers to the PE that counts them:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -51,7 +51,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the default heap has no room: the same error on every PE.
+    /// If the default heap has too little free memory. The error is the same on every PE.
     ///
     /// # Panics
     ///
@@ -72,10 +72,10 @@ impl<L: ThreadLevel> World<L> {
 
 /// Messages between all PEs. From [`World::channel`].
 ///
-/// Messages from one PE to another arrive in the order in which they were sent; messages of different PEs are taken in turn.
+/// Messages from one PE to another arrive in the order in which they were sent; the receiver polls the senders in turn.
 ///
-/// PEs that send to each other in a circle may all wait for room, which ends the job as a deadlock. Such PEs take messages while
-/// they wait: [`send_taking`](Self::send_taking).
+/// PEs that send to each other in a circle may all wait for free buffers. The runtime ends such a job as a deadlock.
+/// [`send_taking`](Self::send_taking) avoids this, because it receives messages while it waits.
 ///
 /// # Panics
 ///
@@ -85,14 +85,14 @@ pub struct Channel<T> {
 }
 
 impl<T: PlainData> Channel<T> {
-    /// Sends a message. Waits while there is no room for it.
+    /// Sends a message. Blocks while the buffer for PE `to` is full.
     #[inline]
     #[track_caller]
     pub fn send(&mut self, token: &(impl Stores + ?Sized), to: Pe, message: T) {
         self.send_all(token, to, &[message]);
     }
 
-    /// Sends messages in order, in parts as large as the room. Waits while there is no room.
+    /// Sends messages in order, as many at once as free buffers allow. Blocks while the buffer for PE `to` is full.
     #[inline]
     #[track_caller]
     pub fn send_all(&mut self, token: &(impl Stores + ?Sized), to: Pe, mut messages: &[T]) {
@@ -106,7 +106,7 @@ impl<T: PlainData> Channel<T> {
         }
     }
 
-    /// Sends a message if there is room for it now; returns whether it did.
+    /// Sends a message if a buffer is free now. Returns whether the message was sent.
     #[inline]
     #[track_caller]
     #[must_use = "without room the message was not sent"]
@@ -115,8 +115,8 @@ impl<T: PlainData> Channel<T> {
         self.rings.room(token, to.number()) > 0 && self.put(token, to, &[message]) > 0
     }
 
-    /// Sends a message. While there is no room for it, takes messages and calls `take` with sender and message; waits
-    /// while there is neither room nor a message. PEs that all send by this method cannot deadlock.
+    /// Sends a message. While no buffer is free, receives messages and calls `take` with sender and message. Blocks
+    /// while there is neither a free buffer nor a message. PEs that send only by this method cannot deadlock.
     #[track_caller]
     pub fn send_taking(
         &mut self,
@@ -133,7 +133,7 @@ impl<T: PlainData> Channel<T> {
         }
     }
 
-    /// Takes a message; returns its sender and the message. Waits while there is none.
+    /// Receives a message. Returns its sender and the message. Blocks until a message arrives.
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, token: &(impl Stores + ?Sized)) -> (Pe, T) {
@@ -146,7 +146,7 @@ impl<T: PlainData> Channel<T> {
         }
     }
 
-    /// Takes a message if one has arrived; returns its sender and the message.
+    /// Receives a message if one has arrived. Returns its sender and the message.
     #[inline]
     #[track_caller]
     pub fn try_recv(&mut self, token: &(impl Stores + ?Sized)) -> Option<(Pe, T)> {
@@ -158,9 +158,9 @@ impl<T: PlainData> Channel<T> {
         Some((self.rings.pes[from], message))
     }
 
-    /// Takes a message; returns its sender and the message. Waits while there is none and another PE may send one. Returns `None` on
-    /// all PEs when all are in this call and every message was taken. All PEs call this until then; the last call is a barrier.
-    /// Afterwards the channel may be used again.
+    /// Receives a message. Returns its sender and the message. Blocks while no message is there but another PE may still send one.
+    /// Returns `None` on all PEs when all PEs are in this call and every message was received. Every PE must repeat the call until
+    /// it returns `None`; this last call is a barrier. Afterwards the channel can be used again.
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<(Pe, T)> {
@@ -182,7 +182,7 @@ impl<T: PlainData> Channel<T> {
             self.rings.termination.end(world, location);
             return None;
         }
-        // First, because a PE that holds a message must not rest.
+        // `resume` comes before `try_recv`, because a PE that has received a message must count as active in termination detection.
         self.rings.termination.resume(world);
         self.try_recv(world)
     }
@@ -205,7 +205,7 @@ impl<T: PlainData> Channel<T> {
         wait_for(token.endpoint(), "send", location, None, is_told, subject);
     }
 
-    /// Sends as many of the first messages as there are free consecutive slots; returns their number.
+    /// Sends the first messages, as many as fit into free consecutive slots. Returns their number.
     #[inline]
     fn put(&mut self, token: &(impl Stores + ?Sized), to: Pe, messages: &[T]) -> usize {
         let count = messages.len().min(self.rings.room_in_a_row(to.number()));
@@ -224,8 +224,8 @@ impl<T> fmt::Debug for Channel<T> {
     }
 }
 
-/// (slots of a ring, messages per acknowledgement). `capacity` messages fit beside the taken but not yet acknowledged ones. An
-/// acknowledgement covers at most half of the ring.
+/// Returns (slots of a ring, messages per acknowledgement). The slots suffice for `capacity` messages besides those
+/// received but not yet acknowledged. An acknowledgement covers at most half of the ring.
 fn slots_of(capacity: usize) -> (usize, u64) {
     let slots = (capacity + capacity / 4).next_power_of_two();
     (slots, (slots - capacity + 1).min(slots / 2).max(1) as u64)

@@ -1,18 +1,18 @@
-//! Cost model of messages, a form of LogGP with three numbers, measured between two PEs.
+//! Cost model of messages: LogGP, reduced to three numbers that are measured between two PEs.
 //!
-//! A transfer of `n` messages that are completed together takes `alpha + (n - 1) * gap + bytes * beta`: a round trip, the sender's
-//! time for each further message, and the time of each byte.
+//! A transfer of `n` messages that are completed together needs `alpha + (n - 1) * gap + bytes * beta`. Here `alpha` is
+//! a round trip, `gap` the sender's time for each further message, and `beta` the time of each byte.
 
 use shmem_core::transport::ofi::strided::Row;
 
-/// The parameters, in nanoseconds.
+/// The parameters of the model, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
-    /// Time of a put of 8 bytes and its quiet.
+    /// Time of a put of 8 bytes and the quiet after it.
     pub alpha: f64,
-    /// Time of each further put.
+    /// Time that each further put adds.
     pub gap: f64,
-    /// Time of each byte.
+    /// Time that each byte adds.
     pub beta: f64,
 }
 
@@ -27,7 +27,7 @@ impl From<Row> for Model {
 impl Model {
     pub(crate) const FREE: Self = Self { alpha: 0.0, gap: 0.0, beta: 0.0 };
 
-    /// Time of messages with `bytes` bytes in all that are completed together.
+    /// Returns the time of `messages` messages with `bytes` bytes in all, completed together.
     pub fn messages(&self, messages: usize, bytes: usize) -> f64 {
         self.alpha + messages.saturating_sub(1) as f64 * self.gap + bytes as f64 * self.beta
     }

@@ -1,7 +1,7 @@
-//! Predicts what collectives cost in a job of any size: rounds, messages and bytes, counted by the code of jobs, and times by a [`Model`].
+//! Predicts the cost of collectives in jobs of any size: rounds, messages and bytes by the code of jobs, and time by a [`Model`].
 //!
-//! The algorithm is chosen as in jobs (`collective/choose.rs`). For barriers, the code of their payloads counts data, node by node. For
-//! schedules, the engine runs rank by rank, on transfers that only count.
+//! The algorithm is chosen as in jobs (`collective/choose.rs`). For collectives by barriers with payload, the code of the payloads
+//! counts data, node by node. For collectives by schedules, the progress engine runs for each rank, with transfers that only count.
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
@@ -10,26 +10,26 @@ use crate::collective::message_counts;
 
 pub use crate::cost_model::Model;
 
-/// A collective, with the bytes of each PE.
+/// A collective, with the bytes of data that each PE contributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collective {
     /// `barrier_all`.
     Barrier,
-    /// `broadcast`: bytes of the root.
+    /// `broadcast`, with the bytes of the root.
     Broadcast(usize),
-    /// `sum` of floating-point numbers, or another reduction whose order matters: bytes of each member.
+    /// `sum` of floating-point numbers, or another reduction whose order matters, with the bytes of each member.
     Sum(usize),
-    /// `sum` of whole numbers, or another reduction in any order: bytes of each member.
+    /// `sum` of whole numbers, or another reduction in any order, with the bytes of each member.
     ExactSum(usize),
-    /// `sum_inscan` or `sum_exscan`: bytes of each member.
+    /// `sum_inscan` or `sum_exscan`, with the bytes of each member.
     Scan(usize),
-    /// `fcollect`: bytes of each member.
+    /// `fcollect`, with the bytes of each member.
     Fcollect(usize),
-    /// `alltoall`: bytes for each pair of members.
+    /// `alltoall`, with the bytes for each pair of members.
     Alltoall(usize),
 }
 
-/// A job whose nodes have the same number of PEs, numbered node by node.
+/// The size of a job whose nodes all have the same number of PEs. PEs are numbered node by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobShape {
     /// Number of nodes.
@@ -38,16 +38,16 @@ pub struct JobShape {
     pub per_node: usize,
 }
 
-/// What a collective costs between nodes.
+/// The communication between nodes that a collective causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Messages in sequence.
+    /// Number of messages that must follow each other: the critical path.
     pub rounds: u64,
     /// Number of messages of all nodes.
     pub messages: u64,
-    /// Bytes of all messages, words included.
+    /// Bytes of all messages, including the words (counters and signals) that go with data.
     pub bytes: u64,
-    /// Further messages of a node, which wait for no other.
+    /// Number of each node's further messages, which need not wait for another message.
     pub unordered: u64,
 }
 
@@ -57,7 +57,7 @@ impl JobShape {
         self.nodes * self.per_node
     }
 
-    /// Rounds of a dissemination between the nodes.
+    /// Number of rounds of a dissemination barrier between the nodes.
     pub fn rounds(self) -> usize {
         self.nodes.next_power_of_two().trailing_zeros() as usize
     }
@@ -76,7 +76,7 @@ impl JobShape {
 }
 
 impl Collective {
-    /// The pattern of the data; None if there is no choice of ways.
+    /// Returns the communication pattern of the data, or `None` if the collective has only one way.
     fn pattern(self) -> Option<Pattern> {
         match self {
             Self::Barrier | Self::Scan(_) => None,
@@ -88,7 +88,8 @@ impl Collective {
         }
     }
 
-    /// The algorithm that a job chooses. `asked` are the ways in `SHMEM_COLLECTIVE_ALGORITHM`; `symmetric` data are in symmetric objects.
+    /// Returns the way (algorithm) that a job chooses. `asked` are the ways in `SHMEM_COLLECTIVE_ALGORITHM`.
+    /// `symmetric` says whether the data are in symmetric objects.
     pub fn way(
         self,
         shape: JobShape,
@@ -100,7 +101,7 @@ impl Collective {
         self.pattern().map_or(CollectiveWay::Meetings, way)
     }
 
-    /// All ways that the collective has, also slow ones.
+    /// Returns all ways that are possible for the collective, including slow ones.
     pub fn ways(self, shape: JobShape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
         let pattern = self.pattern();
         let choice = shape.choice(&Model::FREE);
@@ -112,11 +113,11 @@ impl Collective {
 }
 
 impl Cost {
-    /// The cost of a collective by a way, for data in symmetric objects or not.
+    /// Returns the cost of a collective by a way. `symmetric` says whether the data are in symmetric objects.
     ///
     /// # Panics
     ///
-    /// If the collective has no such way.
+    /// If the way is not possible for the collective.
     pub fn of_way(way: CollectiveWay, collective: Collective, symmetric: bool, shape: JobShape) -> Self {
         if shape.nodes == 1 {
             return Self::default();
@@ -153,7 +154,7 @@ impl Cost {
         Self::of_barriers(barriers, bytes, shape)
     }
 
-    /// The cost of barriers that carry `bytes` bytes: a message of each node in each round, with a word.
+    /// Returns the cost of barriers that carry `bytes` bytes of payload. In each round, each node sends a message with one word.
     fn of_barriers(barriers: usize, bytes: usize, shape: JobShape) -> Self {
         let rounds = barriers * shape.rounds();
         let messages = rounds * shape.nodes;
@@ -161,7 +162,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered: 0 }
     }
 
-    /// The cost of a barrier in which each node sends `straight` direct messages. If these go to all nodes, they replace rounds.
+    /// Returns the cost of a barrier with `straight` direct messages of each node. If these reach all nodes, no rounds follow.
     fn of_parts(straight: usize, bytes: usize, shape: JobShape) -> Self {
         let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
         let first = usize::from(is_barrier);
@@ -180,7 +181,7 @@ impl Cost {
         }
     }
 
-    /// Predicted nanoseconds: half a round trip for each round, a gap for each other message, and the bytes of a node.
+    /// Returns predicted nanoseconds: half a round trip per round, a gap per further message, and the time of a node's bytes.
     pub fn time(&self, shape: JobShape, model: &Model) -> f64 {
         self.rounds as f64 * model.alpha / 2.0
             + self.unordered as f64 * model.gap

@@ -1,10 +1,11 @@
-//! Deadlocks: when no PE of a job can go on, the job ends with a message that says where each PE waits.
+//! Deadlocks: when no PE of a job can make progress, the job ends with an error text that says where each PE waits.
 //!
-//! [`shmem_core::context::Watch`] has the detection. This module provides what it needs: whether a thread, a child, a handler of a
-//! signal or a debugger of this process can act ([`is_closed`]), and waves, which nodes send each other in words of PE records.
+//! [`shmem_core::context::Watch`] contains the detection algorithm. This module provides its inputs. [`is_closed`]
+//! excludes that another thread, a child process, a signal handler or a debugger can wake a waiting thread. Nodes send
+//! each other the waves of the algorithm, as words in the records of PEs.
 //!
-//! If PEs are threads of one process, a PE compares the number of sleeping threads with that of all threads. Both are exact for the
-//! PE that counts last in the first wave, because no PE begins or ends a sleep after its answer.
+//! If PEs are threads of one process, a PE compares the number of sleeping threads with the number of all threads. Both numbers are
+//! exact for the PE that counts last in the first wave, because no PE starts or stops sleeping after its answer to the wave.
 
 use std::fmt::Write as _;
 use std::mem::{MaybeUninit, offset_of};
@@ -24,10 +25,10 @@ use crate::members::Directory;
 use crate::observe::Observers;
 use crate::warnings::Peer;
 
-/// The PEs of this node.
+/// The PEs of this node, whose records the calling PE can read.
 #[derive(Clone)]
 pub(crate) struct Neighbours {
-    /// Number and start of the slot of each PE.
+    /// (PE number, address of the PE's slot) for each PE.
     places: Arc<[(usize, usize)]>,
     me: usize,
 }
@@ -35,7 +36,7 @@ pub(crate) struct Neighbours {
 impl Neighbours {
     /// # Safety
     ///
-    /// The slots are mapped as long as the value and its copies are used.
+    /// The slots must be mapped for as long as the value or a copy of it is used.
     pub(crate) unsafe fn new(places: &[(usize, usize)], me: usize) -> Self {
         Self { places: places.into(), me }
     }
@@ -44,26 +45,26 @@ impl Neighbours {
         (0..self.places.len()).map(|at| (self.places[at].0, self.record(at)))
     }
 
-    /// Whether another PE of the node last waited on the CPU of the calling thread.
+    /// Returns whether the CPU of the calling thread is also the CPU on which another PE of the node last waited.
     pub(crate) fn share_cpu(&self) -> bool {
-        // SAFETY: the slot is mapped (`new`), and begins with a system area, which is shared by atomics. Only its table of
-        // CPUs is used; soundness does not rest on that.
+        // SAFETY: the slot is mapped (`new`), and begins with a system area, which consists of atomics. Soundness does
+        // not depend on the contents of its table of CPUs.
         let cpus = &unsafe { &*(self.places[0].1 as *const SystemArea) }.cpus;
         cpus.is_shared(self.me, self.places.len(), rustix::thread::sched_getcpu())
     }
 
     fn record(&self, at: usize) -> &PeRecord {
-        // SAFETY: a slot is mapped (`new`), and begins with a system area, which is shared by atomics. Only its
-        // record is used, as the thread that waits does.
+        // SAFETY: the slot is mapped (`new`), and begins with a system area, which consists of atomics. Only its record
+        // is used, by the methods that the waiting thread also uses.
         &unsafe { &*(self.places[at].1 as *const SystemArea) }.record
     }
 }
 
-/// The other nodes, in a binomial tree with the node of PE 0 as its root, because barriers connect these nodes, too.
+/// The other nodes, as a binomial tree whose root is the node of PE 0. The tree uses the same connections as barriers.
 pub(crate) struct Others {
     far: Far,
     directory: Arc<Directory>,
-    /// First PE of the parent node; `below`: of children.
+    /// First PE of the parent node. `below` contains the first PE of each child node.
     above: Option<Pe>,
     below: Vec<Pe>,
 }
@@ -77,10 +78,10 @@ impl Others {
         Self { far, above, below, directory }
     }
 
-    /// Changes a word of a PE's record, without waiting for completion.
+    /// Changes a word in the record of a PE on another node, without waiting for completion.
     fn tell(&self, pe: Pe, offset: usize, op: AtomicOp) {
         let word = Remote { pe, segment: SYSTEM, offset: offset_of!(SystemArea, record) + offset };
-        // SAFETY: an aligned word of the system area of every PE, used by the detection alone.
+        // SAFETY: the word is aligned and in the system area of every PE. Only deadlock detection uses it.
         unsafe { self.far.transport.tell(self.far.channel, word, Width::W8, op) };
     }
 
@@ -90,7 +91,7 @@ impl Others {
     }
 }
 
-/// The parent of a node: its number with the highest bit cleared.
+/// Returns the parent of a node in the tree: the node's number with its highest bit cleared.
 fn above(node: usize) -> Option<usize> {
     node.checked_ilog2().map(|bit| node - (1 << bit))
 }
@@ -102,21 +103,21 @@ fn below(node: usize, nodes: usize) -> impl Iterator<Item = usize> {
         .take_while(move |below| *below < nodes)
 }
 
-/// Reads the record of a PE on another node, at an offset of its slot. The PE may write it meanwhile.
+/// Reads the record of a PE on another node. `offset` is the record's offset in the slot. The PE may write the record meanwhile.
 pub(crate) fn far_record(far: &Far, pe: Pe, offset: usize) -> PeRecord {
     let mut record = MaybeUninit::<PeRecord>::zeroed();
     let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
-    // SAFETY: `into` has room for a record, and the caller names a record that every PE has.
+    // SAFETY: `into` is large enough for a record, and at this offset every PE has a record (caller).
     unsafe { far.transport.get(far.channel, into, from, size_of::<PeRecord>(), Until::Return) };
-    // SAFETY: a record is words and texts, of which any bytes are a value (`PeRecord::activity`).
+    // SAFETY: a record consists of words and texts, for which any bytes are valid (`PeRecord::activity`).
     unsafe { record.assume_init() }
 }
 
-/// Detects a deadlock while the PEs of this node sleep.
+/// The inputs of deadlock detection, which runs while the PEs of this node sleep.
 pub(crate) struct Guard {
     pub(crate) neighbours: Neighbours,
     pub(crate) others: Option<Others>,
-    /// All PEs, if they are threads of this process.
+    /// All PEs of the job, if they are threads of this process.
     pub(crate) inside: Option<Neighbours>,
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) observers: Option<Arc<Observers>>,
@@ -180,10 +181,10 @@ impl Watch for Guard {
     }
 }
 
-/// Describes a deadlock: no PE of the job can go on. Names the wait of each PE.
+/// Returns the error text of a deadlock, which says where each PE waits.
 fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
     let missing_in = |activity: &Activity| {
-        // Records count the collectives of the team of all PEs only.
+        // Records count only the collectives of the team of all PEs, which has index 0.
         let in_collective = activity.count != 0 && activity.team == 0;
         let is_missing = |(_, record): &Peer<'_>| in_collective && record.collectives() < activity.count;
         peers.clone().filter(is_missing).map(|(number, _)| number).collect::<Vec<_>>()
@@ -224,7 +225,7 @@ fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
 /// Number of threads that only wait for another thread to end.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the process has forked, because children of a child share the memory too, and are not found otherwise.
+/// Whether the process has forked. After a fork, children of a child may share the memory, and cannot be found in another way.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
@@ -233,18 +234,18 @@ pub(crate) fn stand_for_all(others: usize) {
     BYSTANDERS.store(usize::from(is_another) + others, Ordering::Relaxed);
 }
 
-/// Notices forks from now on.
+/// Records every fork of the process after this call.
 pub(crate) fn notice_forks() {
     extern "C" fn notice() {
         HAS_FORKED.store(true, Ordering::Relaxed);
     }
     static ONCE: Once = Once::new();
-    // SAFETY: the function lives as long as the process, and only stores a word.
+    // SAFETY: the registered function lives as long as the process, and only stores a word.
     ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(Some(notice), None, None) });
 }
 
-/// Whether nothing in this process can act while `sleeping` threads sleep: it has no other threads and no running children, which
-/// would share its memory, has not forked, catches no signals, and is not being debugged.
+/// Returns whether nothing in this process can act while `sleeping` threads sleep. The process must have no other threads, no
+/// running children (which would share its memory), no forks in the past, no signal handlers, and no debugger.
 fn is_closed(sleeping: usize) -> bool {
     let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
     threads == sleeping + BYSTANDERS.load(Ordering::Relaxed)
@@ -261,10 +262,10 @@ fn has_no_children() -> bool {
     })
 }
 
-/// Whether a child is a zombie, which has no memory.
+/// Returns whether a child process is a zombie, which has no memory.
 fn is_over(child: &str) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{child}/stat")) else { return false };
-    // After the program's name, which may contain any characters.
+    // The state follows the last `)`, which ends the program's name. The name itself may contain any characters.
     stat.rsplit_once(')').is_some_and(|(_, state)| state.starts_with(" Z") || state.starts_with(" X"))
 }
 
@@ -272,12 +273,12 @@ fn is_left_alone() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_quiet(&status))
 }
 
-/// Whether the text of `/proc/self/status` shows no handler of the program and no debugger.
+/// Returns whether the text of `/proc/self/status` shows no signal handler of the program and no debugger.
 fn is_quiet(status: &str) -> bool {
     use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
 
-    /// The standard library catches some of these for stack overflows, sanitizers and the C library (32 and 33) others. A
-    /// sleeping thread does not raise them.
+    /// Signals whose handlers do not count, because a sleeping thread does not raise them. The standard library handles
+    /// some of them for stack overflows. Sanitizers and the C library (32 and 33) handle others.
     const FAULTS: [i32; 9] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, 32, 33];
 
     let field =

@@ -1,4 +1,4 @@
-//! Reports of partitions, and partitions made and dropped at run time: later [segments](crate::dynamic_segments) with a heap.
+//! Reports of partitions, and partitions that are made and dropped at run time: dynamic [segments](crate::segments) with a heap.
 
 use std::panic::Location;
 
@@ -19,21 +19,21 @@ use crate::thread::ThreadLevel;
 use crate::warnings;
 use crate::world::World;
 
-/// A partition of the job, as requested and as granted.
+/// A partition of the job: its request, and the memory that each PE was granted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartitionReport {
-    /// The request.
+    /// The requested traits of the partition.
     pub spec: PartitionSpec,
-    /// The grants, by the PE's number.
+    /// The memory that was granted to each PE, by the PE's number.
     pub grants: Vec<Grant>,
 }
 
 impl<L: ThreadLevel> World<L> {
     /// The partitions of the job in order of their IDs.
     ///
-    /// If the pages of a partition exist from the start ([`Grant::populated`]), [`Grant::nodes`] has their NUMA nodes.
-    /// [`Heap::pages_per_node`](crate::Heap::pages_per_node) reports all pages that exist now.
+    /// If the pages of a partition are populated at the start ([`Grant::populated`]), [`Grant::nodes`] lists their NUMA
+    /// nodes. [`Heap::pages_per_node`](crate::Heap::pages_per_node) reports all pages that are populated now.
     ///
     /// ```
     /// fn largest_node(world: &shmem::World) -> Option<u32> {
@@ -55,7 +55,7 @@ impl<L: ThreadLevel> World<L> {
 
     /// Makes a partition, and returns its heap. Collective.
     ///
-    /// The argument is a [`NewPartition`], or a text as in the environment. `SHMEM_LATER_SIZE` limits all memory made after the start.
+    /// The argument is a [`NewPartition`], or a text as in the environment. `SHMEM_LATER_SIZE` limits memory made after the start.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -74,8 +74,8 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the traits cannot be read or do not fit together, the ID or name is taken, the machine lacks the memory, or there are no
-    /// addresses left: the same error on every PE.
+    /// If the traits are malformed or contradict each other, the ID or name is already used, memory is short, or the
+    /// reserved addresses are used up. The error is the same on every PE.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), future work.
     #[track_caller]
@@ -127,7 +127,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If there is no such partition, it exists since the start, or it has allocations (the message names them).
+    /// If there is no such partition, it was made at the start, or it has allocations (which the error text names).
     #[track_caller]
     pub fn drop_partition(&mut self, id: u32) -> Result<()> {
         let (arguments, subject) = ([u64::from(id)], || format!("partition {id}"));
@@ -164,8 +164,8 @@ impl<L: ThreadLevel> World<L> {
         };
         job.memory.ledger.lock().remove_heap(segment);
         job.memory.partitions.write().remove(at);
-        // SAFETY: the ledgers of all PEs are equal and have no allocation there; the world is borrowed exclusively, so no
-        // token is left that could use an address; and each PE was quiet when it entered this agreed collective.
+        // SAFETY: the ledgers of all PEs are equal and have no allocation in the segment. The world is borrowed exclusively, so no
+        // token exists that could use an address in it. Each PE was quiet when it entered this agreed collective.
         unsafe { dynamic_segments::remove(job, segment) };
         agreed.again();
         Ok(())
@@ -173,11 +173,11 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl<L: ThreadLevel> Heap<'_, L> {
-    /// (NUMA node, number of pages) of this PE's part of the partition, by node. Pages that do not exist yet are not counted.
+    /// Returns (NUMA node, number of populated pages) for the calling PE's part of the partition, sorted by node.
     ///
     /// # Errors
     ///
-    /// If the system does not report pages.
+    /// If the system does not report the nodes of pages.
     ///
     /// ```
     /// fn pages(world: &shmem::World) -> shmem::Result<u64> {

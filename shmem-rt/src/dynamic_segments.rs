@@ -1,7 +1,8 @@
-//! Segments made after the start: partitions made at run time, arrays with memory of their own, pools of arrays, halos.
+//! Dynamic segments, which are made after the start: for partitions made at run time, arrays, pools of arrays, and halos.
 //!
 //! All PEs make and remove a segment together, and compute equal indices and offsets without an exchange
-//! ([`LaterRange`](shmem_core::memory::LaterRange)). They agree over symmetric memory; the launcher only passes descriptors on:
+//! ([`LaterRange`](shmem_core::memory::LaterRange)). They agree through symmetric memory. Only file descriptors pass
+//! through the launcher. The steps, each of which ends with an agreement:
 //!
 //! ```text
 //! 1  each PE has addresses and enough memory              bytes, page size and offset are exchanged and compared
@@ -9,9 +10,9 @@
 //! 3  map the parts of the PEs on this node, learn keys
 //! ```
 //!
-//! An error on one PE is the same error on all, and each undoes its part. To remove a segment all PEs are quiet and pass a
-//! collective, then each forgets the segment, its keys and its mappings. The first agreement on another segment at these addresses
-//! comes after that on all PEs, so none has an old mapping or key then.
+//! An error on one PE becomes the same error on all PEs, and each PE undoes its part. Before a segment is removed, all
+//! PEs are quiet and pass a collective. Then each PE drops the segment, its keys and its mappings. Another segment at
+//! these addresses needs an agreement that follows on all PEs, so no PE then has an old mapping or key.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -34,14 +35,14 @@ use crate::world::World;
 
 pub(crate) struct Wanted {
     pub(crate) request: Request,
-    /// The partition's ID, or 0.
+    /// The ID of the segment's partition, or 0 without one.
     pub(crate) partition: u32,
     pub(crate) name: Text<32>,
-    /// Other memory that `prepare` populates.
+    /// Requests for further memory, which `prepare` will populate: they are checked, too.
     pub(crate) taken: Vec<Request>,
-    /// Whether raw addresses do not find the segment: see [`remove`].
+    /// Whether raw addresses cannot reach the segment. [`remove`] explains why.
     pub(crate) hidden: bool,
-    /// The memfd of this PE's part, if it exists already.
+    /// The memfd with the memory of this PE's part, if the caller has made it.
     pub(crate) given: Option<OwnedFd>,
 }
 
@@ -58,8 +59,8 @@ pub(crate) struct Made {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Number of registrations of memory with all PEs since the start: one for every partition made at run time, every array with
-    /// memory of its own, and every pool of arrays. Each sends a message to every PE, and pins the pages on a network.
+    /// Number of memory registrations since the start: one for each partition made at run time, each array with memory of its own,
+    /// and each pool of arrays. A registration sends a message to every PE. Over a network, it pins the pages.
     ///
     /// Source: "NUMA-Aware Array Storage" (network cooperation).
     pub fn registrations(&self) -> u64 {
@@ -67,15 +68,15 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Checks that this host has the memory that all its PEs request at the same time, or on one NUMA node the PEs next to it.
+/// Checks that this host has memory for all its PEs (or, on one NUMA node, for the PEs nearest to it), if all make this request.
 pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     let placement = &request.placement;
     let asks = |cpus: &&Vec<usize>| may_ask(job.site.topology(), cpus, &placement.nodes, placement.kind);
     job.memory.arena.check_later(request, job.site.cpus.iter().filter(asks).count())
 }
 
-/// Makes a segment on all PEs, or fails on all with the same error. `wanted` may be an error on some PEs. The job ends if bytes, page
-/// size or offset differ. `prepare` initialises this PE's part, at an offset of its slot, before another PE can reach it.
+/// Makes a segment on all PEs, or returns the same error on all PEs. `wanted` may be an error on some PEs. The job ends if bytes,
+/// page size or offset differ. `prepare` initialises this PE's part, at an offset in the slot, before another PE can reach it.
 pub(crate) fn make(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -84,7 +85,7 @@ pub(crate) fn make(
 ) -> Result<Made> {
     let found = wanted.and_then(|wanted| {
         let Wanted { request, taken, given, .. } = &wanted;
-        // A given memfd has its memory already.
+        // A memfd that the caller has made has its memory already, so its request is not checked.
         let mut asked = taken.iter().chain(given.is_none().then_some(request));
         asked.try_for_each(|request| check(job, request))?;
         let place = job.memory.later.lock().range.allocate(request.bytes, request.room())?;
@@ -111,8 +112,8 @@ pub(crate) fn make(
         Ok(said) => {
             let Wanted { request, partition, name, hidden, .. } = wanted;
             let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
-            // SAFETY: by the last agreement of `make_in` every PE has mapped its part and the parts of the other PEs of its node,
-            // and has the keys of all others. Only phases of all PEs lend references into a segment that is not hidden.
+            // SAFETY: by the last agreement of `make_in`, every PE has mapped its own part and those of its node, and has the keys
+            // of all other PEs. If the segment is not hidden, only phases of all PEs make references into it.
             unsafe { job.memory.segments.insert(place.index, segment, hidden) };
             job.memory.later.lock().registrations += 1;
             Ok(Made { index: place.index, offset: place.offset, said })
@@ -124,7 +125,7 @@ pub(crate) fn make(
     }
 }
 
-/// Records the first `bytes` bytes of a new segment as one allocation, on every PE. Freeing it removes the segment.
+/// Records the first `bytes` bytes of a new segment as one allocation of the ledger. Freeing the allocation removes the segment.
 #[track_caller]
 pub(crate) fn enter_whole(
     job: &Job,
@@ -141,7 +142,7 @@ pub(crate) fn enter_whole(
     Ok(block)
 }
 
-/// Makes this PE's part of a segment and maps the other PEs' parts; after an error nothing is left.
+/// Makes this PE's part of a segment, and maps the other PEs' parts. If it fails, it undoes both.
 fn make_in(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -162,7 +163,7 @@ fn make_in(
     });
     let mine = mine.as_ref();
     let told = agreed.settle(told).inspect_err(|_| {
-        // SAFETY: no other PE knows of the segment, so none has used it.
+        // SAFETY: no other PE knows the segment, so no PE has used it.
         unsafe { take_away(job, place, mine.map(|_| slot)) };
     })?;
     let told: std::result::Result<Vec<PartMessage>, codec::Malformed> =
@@ -187,13 +188,13 @@ fn make_in(
     let attached = neighbours.zip(shared).try_for_each(attach);
     if let Some(transport) = &job.network.far {
         for (pe, told) in job.site.pes().iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
-            // SAFETY: the key that `register` returned on that PE for this segment, sent in this agreed collective (`Agreed`, 2), for
-            // as many bytes at the same offset (`make`). The segment is used only after the agreement below.
+            // SAFETY: `register` returned this key on that PE for this segment, with the same offset and size (`make`). The PE sent
+            // it in this agreed collective (`Agreed`, 2). The segment is used only after the agreement below.
             unsafe { transport.learn(index, *pe, &told.key) };
         }
     }
     agreed.settle(attached.map(|()| Vec::new())).inspect_err(|_| {
-        // SAFETY: the segment fails on all PEs, so none has used it.
+        // SAFETY: making the segment fails on all PEs, so no PE has used it.
         unsafe { take_away(job, place, mapped) };
     })?;
     Ok(told.into_iter().map(|told| told.said).collect())
@@ -201,7 +202,7 @@ fn make_in(
 
 fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<Vec<u8>> {
     let Some(transport) = &job.network.far else { return Ok(Vec::new()) };
-    // SAFETY: `make_in` has mapped it; `take_away` makes the transport forget it before it is unmapped, on every path.
+    // SAFETY: `make_in` has mapped the memory. On every path, `take_away` removes it from the transport before it is unmapped.
     let key =
         unsafe { transport.register(index, job.memory.arena.start_of(job.site.slot), offset, request.bytes) };
     key.map_err(|reason| {
@@ -210,18 +211,18 @@ fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<V
     })
 }
 
-/// Removes the segment from the transport, and unmaps the parts in these slots.
+/// Removes a segment from the transport, and unmaps its parts in `slots`.
 ///
 /// # Safety
 ///
-/// No PE uses the segment yet or any more, and no operation to it is under way.
+/// No PE may use the segment, now or later, and no operation on it may be in progress.
 unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Item = usize>) {
     if let Some(transport) = &job.network.far {
-        // SAFETY: the promise of this function's caller.
+        // SAFETY: no PE uses the segment, and no operation on it is in progress (caller).
         unsafe { transport.forget(place.index) };
     }
     for slot in slots {
-        // SAFETY: the promise of this function's caller.
+        // SAFETY: no PE uses the segment, and no operation on it is in progress (caller).
         unsafe { job.memory.arena.remove_later(slot, place.offset) };
     }
 }
@@ -230,27 +231,27 @@ unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Ite
 ///
 /// # Safety
 ///
-/// All PEs have dropped their handles, then were quiet, and then passed an agreed collective. So no transfer by a handle is
-/// under way: the handle was borrowed when the transfer was issued, and after the drop all endpoints were quiet.
+/// All PEs must have dropped their handles, then been quiet, and then passed an agreed collective. So no transfer that used a
+/// handle is in progress: it borrowed the handle when it was issued, and all endpoints were quiet after the drop.
 ///
-/// A raw address borrows nothing, and another thread may be about to use one. Hence segments that are removed while tokens
-/// exist (arrays, pools, halos) are hidden from raw addresses. A segment that raw addresses find (a partition made at run time)
-/// is removed only with the world borrowed exclusively (`drop_partition`), when no token exists.
+/// A raw address borrows no handle, and another thread may be about to use one. Therefore raw addresses cannot reach segments that
+/// are removed while tokens exist (arrays, pools, halos). A segment that raw addresses can reach (a partition made at run time) is
+/// removed only while the world is borrowed exclusively (`drop_partition`), when no token exists.
 pub(crate) unsafe fn remove(job: &Job, index: u32) {
     let mut later = job.memory.later.lock();
-    // SAFETY: all PEs have dropped their handles of the segment, and passed a collective since (caller).
+    // SAFETY: all PEs have dropped their handles of the segment, and have then passed a collective (caller).
     let Segment { start, .. } = unsafe { job.memory.segments.remove(index) };
     let place = LaterSegment { index, offset: start };
-    // SAFETY: all PEs were quiet after their drops and before the collective (caller); no address or handle is left.
+    // SAFETY: all PEs were quiet after they dropped their handles and before the collective (caller), so no address is in use.
     unsafe { take_away(job, place, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
 }
 
-/// Carries out the [`End`] of each freed allocation.
+/// Does the further cleanup ([`End`]) of each freed allocation.
 ///
 /// # Safety
 ///
-/// All PEs have dropped their handles, then were quiet, and then passed an agreed collective.
+/// All PEs must have dropped their handles of the allocations, then been quiet, and then passed an agreed collective.
 pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     for allocation in freed {
         let end = job.memory.later.lock().ends.remove(&allocation.id);
@@ -258,21 +259,21 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
             None => {}
             Some(End::Segment(index)) => {
                 job.memory.ledger.lock().remove_heap(index);
-                // SAFETY: the allocation was all of the segment, and all PEs have dropped it (caller).
+                // SAFETY: the allocation was the whole segment, and all PEs have dropped its handle and were quiet (caller).
                 unsafe { remove(job, index) };
             }
             Some(End::Pages { range, nodes, spread, populated }) => {
                 let (arena, slot) = (&job.memory.arena, job.site.slot);
                 let renew = || {
                     arena.place_ranges(slot, &[(range.clone(), &nodes[..])], spread)?;
-                    // SAFETY: all PEs have dropped their handles and were quiet (caller), and the block is not handed out again
-                    // yet. A write by a stray address is lost.
+                    // SAFETY: all PEs have dropped their handles and were quiet (caller), and the block is not
+                    // allocated again yet. Only a write through an invalid raw address could be lost.
                     unsafe { arena.discard(slot, range.clone()) }?;
                     if populated { arena.populate(slot, range) } else { Ok(()) }
                 };
                 match renew() {
                     Ok(()) => {}
-                    // Pages cannot be placed here; the array has warned of that.
+                    // The system does not support placing pages. Making the array has already printed a warning.
                     Err(error) if error.no_nodes() => {}
                     Err(error) => say(&format!("shmem: warning: freed pages keep their nodes: {error}")),
                 }
@@ -281,7 +282,7 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     }
 }
 
-/// What must be equal on all PEs.
+/// Encodes the values that must be equal on all PEs.
 fn extent(Wanted { request, hidden, .. }: &Wanted, place: LaterSegment) -> Vec<u8> {
     codec::encode(&(request.bytes, request.traits.pgsize, place.offset, place.index, hidden))
 }
@@ -293,7 +294,7 @@ fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
     }
 }
 
-/// What a PE says of the part of a segment that it has made.
+/// The message in which a PE describes its new part of a segment to the other PEs.
 #[derive(Debug, Serialize, Deserialize)]
 struct PartMessage {
     files: Vec<FilePart>,

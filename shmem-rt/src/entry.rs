@@ -25,19 +25,18 @@ use crate::world::World;
 
 /// Joins the job of this process's launcher, or makes a job of one PE.
 ///
-/// Without a launcher and with `SHMEM_NPES`, the process launches itself and does not return.
+/// Without a launcher and with `SHMEM_NPES`, the process launches PEs that run its own program, and does not return.
 ///
 /// # Errors
 ///
-/// If this process has had a world already, or the environment is malformed. Errors of memory or between PEs end the job with one
-/// message instead.
+/// If this process has had a world already, or the environment is malformed. Other errors of the start end the job.
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
-    // Handlers at exit are for the PEs, not for their launcher.
+    // Exit handlers of the program are for the PEs, so the process that launched the PEs ends without them.
     Ok(join()?.unwrap_or_else(|code| process_exit::end(code.into(), || ())))
 }
 
-/// As [`init`], for processes that a framework, the program's own scheduler, or MPI has started. `manager` numbers them, and exchanges
-/// some hundred bytes of each with the others. `examples/own-bootstrap.rs` has a manager over TCP.
+/// As [`init`], for processes that a framework, the program's own scheduler, or MPI has started. `manager` numbers the processes,
+/// and sends some hundred bytes of each process to the others. `examples/own-bootstrap.rs` has a manager over TCP.
 ///
 /// ```no_run
 /// # use shmem::prelude::*;
@@ -57,29 +56,29 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 ///
 /// # Safety
 ///
-/// PEs map each other's memory by what they exchange. So `manager` must give the number of processes, and a different number to
-/// each; a get must return what the other process has put; a fence must wait for all processes.
+/// PEs map each other's memory by the values that they exchange. So `manager` must return the number of processes, and a different
+/// number in each process. A get must return the value that the other process has put. A fence must wait for all processes.
 pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) -> Result<World<L>> {
     let settings = Settings::from_process()?;
     single_world::claim()?;
-    // SAFETY: the claim was taken just now, by which there is one world in a process; the rest is the caller's promise.
+    // SAFETY: the claim was acquired just now, so this process has no other world. The caller promises that `manager` is correct.
     let managed = unsafe { Managed::by(manager) }.map_err(Error::launcher)?;
     Ok(start::start(settings, std::sync::Arc::new(managed)))
 }
 
-/// Whether this process is in its job: from the end of `init` until the [`World`] is dropped.
+/// Returns whether this process has joined its job: true from the end of `init` until the [`World`] is dropped.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_query_initialized`.
 pub fn initialized() -> bool {
     single_world::worlds() > 0
 }
 
-/// Joins the job; or returns the exit code of the job that this process has launched.
+/// Joins the job, or launches one. Returns the world, or the exit code of the launched job.
 fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     let settings = Settings::from_process()?;
     single_world::claim()?;
-    // SAFETY: the claim was taken just now, so this is the one world of the process; the environment that names libpmix is
-    // trusted, as for every library that a process loads.
+    // SAFETY: the claim was acquired just now, so this process has no other world. The environment that names libpmix
+    // is trusted, as for every library that a process loads.
     let connected = unsafe { bootstrap::connect(&settings) };
     match connected.map_err(Error::launcher)? {
         Connection::Joined(bootstrap) => Ok(Ok(start::start(settings, bootstrap.into()))),
@@ -87,13 +86,13 @@ fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     }
 }
 
-/// What a body of `#[shmem::main]` or `#[shmem::test]` returns.
+/// A type that a body of `#[shmem::main]` or `#[shmem::test]` can return.
 #[diagnostic::on_unimplemented(
     message = "a body of `#[shmem::main]` or `#[shmem::test]` cannot return `{Self}`",
     note = "return nothing, or a `Result<(), E>` whose error can be displayed"
 )]
 pub trait Outcome {
-    /// The error as text, with the call that failed.
+    /// Returns the error as text, with the call that failed; `None` without an error.
     fn error(self) -> Option<String>;
 }
 
@@ -113,7 +112,7 @@ impl<E: Display + 'static> Outcome for std::result::Result<(), E> {
     }
 }
 
-/// The failed call of an error of this library, also inside a boxed error.
+/// Returns the failed call of an error of this library, also if a box contains the error.
 fn call_of(error: &dyn Any) -> Option<&'static Location<'static>> {
     type Boxed = Box<dyn std::error::Error>;
     type Shared = Box<dyn std::error::Error + Send + Sync>;
@@ -123,7 +122,7 @@ fn call_of(error: &dyn Any) -> Option<&'static Location<'static>> {
     ours?.location()
 }
 
-/// The expansion of `#[shmem::main]`: runs `body` as a PE. An error of the body ends the job.
+/// Runs `body` as a PE: the expansion of `#[shmem::main]`. An error of the body ends the job.
 #[track_caller]
 pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCode {
     let place = Location::caller();
@@ -135,7 +134,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     run_pes(None, run).map_or_else(|error| refuse(&error), ExitCode::from)
 }
 
-/// Runs `body` as the PE that this process is, or as PEs that are its threads. Returns the exit code of the process.
+/// Runs `body` as the PE of this process or, over loopback, as PEs that are threads. Returns the exit code of the process.
 pub(crate) fn run_pes<L: ThreadLevel>(
     limit: Option<Duration>,
     body: impl Fn(&mut World<L>) + Sync,
@@ -159,9 +158,9 @@ pub(crate) fn run_pes<L: ThreadLevel>(
 
 fn refuse(error: &Error) -> ExitCode {
     const CODE: u8 = 2;
-    // All PEs have the same environment, so their launcher prints the error once.
+    // All PEs have the same error, because they have the same environment. Their launcher prints the error once.
     if matches!(error.kind(), ErrorKind::Environment(_)) && single_world::claim().is_ok() {
-        // SAFETY: the claim was taken just now, so there is no world in this process, and there will be none.
+        // SAFETY: the claim was acquired just now, so there is no world in this process, and none can follow.
         if let Ok(Some(job)) = unsafe { Local::connect() } {
             job.abort(CODE.into(), &error.to_string());
         }

@@ -1,16 +1,16 @@
-//! Errors of collective calls and of the start. All PEs get the same error, so that `?` leaves no PE behind in a collective.
+//! Errors of collective calls and of the start. All PEs get the same error, so after `?` no PE waits for one that has returned.
 
 use std::fmt::{self, Display};
 use std::panic::Location;
 
 use shmem_core::fixed_text::counted;
 
-/// A result whose error is that of the library.
+/// A result whose error type is [`struct@Error`] unless another is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and the call of the program that failed.
+/// An error of this library: its kind, and the call of the program that failed.
 ///
-/// `{}` and `{:?}` give the same sentence, which `unwrap` shows. If `main` returns an error, its message names the call.
+/// `{}` and `{:?}` print the same sentence, so that `unwrap` shows it. If `main` returns it, the call is printed, too.
 pub struct Error {
     // Boxed, so that `Result` is small.
     kind: Box<ErrorKind>,
@@ -26,19 +26,19 @@ impl Error {
         Self { call: Some(call), ..self }
     }
 
-    /// What went wrong.
+    /// The kind of the error, with its details.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The call of the program that failed; `None`: it failed before the program began, or in the launcher.
+    /// The call of the program that failed. `None` if the failure was before the program began, or in the launcher.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.call
     }
 }
 
 impl<K: Into<ErrorKind>> From<K> for Error {
-    /// The caller is the failed call, unless it is in this library.
+    /// Makes an error whose failed call is the caller, unless the caller is in this library.
     #[track_caller]
     fn from(kind: K) -> Self {
         let library = file!().strip_suffix("error.rs").unwrap_or_default();
@@ -65,33 +65,33 @@ impl std::error::Error for Error {
     }
 }
 
-/// What can go wrong.
+/// The kinds of errors.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no such PE.
+    /// The job has no PE with this number.
     #[error(
         "there is no PE {number}: the job has {}, whose numbers run from 0 to {}; ask for one of these, or start more \
          with `shmrun -n`", counted(*.count, "PE"), .count.saturating_sub(1)
     )]
     NoSuchPe { number: usize, count: usize },
-    /// This process has, or had, a world: there is one per process, ever.
+    /// This process has, or had, a world. A process can have one world in its lifetime.
     #[error(
         "this process has joined its job already; there is one world per process, ever, so `main`, `init` \
          and a test body run once"
     )]
     SecondWorld,
-    /// The job cannot start: its PEs' set-ups differ, a resource is missing, or settings conflict.
+    /// The job cannot start, because the set-ups of its PEs differ, a resource is missing, or settings conflict.
     #[error("{0}")]
     Start(String),
-    /// Something that the program asks for is not available, or not on all PEs.
+    /// A request of the program is not available, or not on all PEs.
     #[error("{0}")]
     Refused(String),
-    /// An exchange through the launcher failed: the launcher ended or does not answer, or a limit is too low.
+    /// An exchange through the launcher failed, because the launcher ended or does not answer, or a limit is too low.
     #[error("the PEs cannot come together: {0}")]
     Launcher(String),
-    /// The fabric to PEs on other hosts cannot be opened.
+    /// The fabric that leads to PEs on other hosts cannot be opened.
     #[error(transparent)]
     Fabric(#[from] shmem_core::transport::ofi::OfiError),
     /// The program was linked from several versions of this crate.
@@ -109,7 +109,7 @@ pub enum ErrorKind {
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
     Memory(#[from] shmem_core::memory::MemoryError),
-    /// A partition was not persisted. The file keeps the previous persist, and this job cannot persist any more.
+    /// A partition was not persisted. The file keeps the previous persist, and this job cannot persist the partition again.
     #[error(
         "partition {partition} was not persisted: flushing the file of PE {pe} failed ({reason}); the file has persist \
          {last}, the job can go on, and nothing it does from now on is kept"
@@ -118,7 +118,7 @@ pub enum ErrorKind {
     /// A name of an object cannot be used.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A heap has no room, or an address is not that of a block.
+    /// A heap has too little free memory, or an address is not the start of an allocated block.
     #[error(transparent)]
     Heap(#[from] shmem_core::heap::HeapError),
     /// An array cannot be made as requested.
@@ -130,7 +130,7 @@ pub enum ErrorKind {
     /// A team cannot be made as requested.
     #[error(transparent)]
     Team(#[from] TeamError),
-    /// A context or domain cannot be made, or hints cannot change.
+    /// A context or domain cannot be made, or the hints of domains cannot change.
     #[error(transparent)]
     Context(#[from] ContextError),
 }
@@ -140,10 +140,10 @@ pub enum ErrorKind {
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum ContextError {
-    /// No unit is left for a context or domain.
+    /// No endpoint is free for a context or domain.
     #[error("{what} cannot be created: {used} of {limit} endpoints of this PE are in use{kept}; {remedy}")]
     Exhausted { what: String, used: usize, limit: usize, kept: String, remedy: &'static str },
-    /// Hints cannot change while contexts or domains live that were granted under the earlier ones.
+    /// The hints of domains cannot change, because contexts or domains that were made under the earlier hints are alive.
     #[error("the hints of domains cannot change while the program has {live}; destroy them first")]
     Live { live: String },
     /// The limit of registered threads is reached.
@@ -160,10 +160,10 @@ pub enum ContextError {
     Registered { thread: String, number: usize, at: &'static Location<'static> },
 }
 
-/// Upper limit on the bytes of a name.
+/// Upper limit on the bytes of an object's name.
 pub(crate) const MAX_NAME: usize = 64;
 
-/// A name cannot be used, or another object has it.
+/// An error of names: a name cannot be used, or another object has the name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -186,26 +186,25 @@ pub enum NameError {
         "no room for another name in partition `{partition}`, whose list of names has {room} bytes; remove some, or make the partition larger"
     )]
     Full { partition: String, room: usize },
-    /// The partition does not survive the job.
+    /// The partition does not survive the job, so its objects cannot have names.
     #[error(
         "partition `{partition}` does not outlive the job, so its objects have no names; give it KIND=PMEM and PMEM=<path>"
     )]
     NotInFile { partition: String },
 }
 
-/// An error of teams. A collective call fails with the same value on every member; [`Contexts`](Self::Contexts) concerns the calling PE
-/// alone.
+/// An error of teams. Collective calls fail with the same value on all members; [`Contexts`](Self::Contexts) concerns one PE alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum TeamError {
-    /// More contexts than the team was made for.
+    /// The team has as many contexts as it was made for.
     #[error(
         "no further context of this team: it was made for {limit}; drop one, or make the team with \
          `TeamConfig::with_contexts`"
     )]
     Contexts { limit: usize },
-    /// A team cannot be made or destroyed, or its memory has no room.
+    /// A team cannot be made or destroyed, or memory for it is short.
     #[error("{0}")]
     Refused(String),
 }

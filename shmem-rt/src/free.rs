@@ -1,4 +1,4 @@
-//! Freeing memory: at once, or after all PEs have dropped the handle.
+//! Frees memory: at once by [`World::free`], or after all PEs have dropped the handle.
 
 use shmem_core::array::{NumaArray, Storage};
 use shmem_core::context::Initiator;
@@ -20,7 +20,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If an address is not that of an allocated block; the message names what is there.
+    /// If an address is not the start of an allocated block. The error text names the object at the address.
     ///
     /// # Panics
     ///
@@ -44,9 +44,9 @@ impl<L: ThreadLevel> World<L> {
             self.job().memory.ledger.lock().free_at(arguments[1] as usize)?;
             return Ok(());
         }
-        // This PE's handle is dropped. The memory is reclaimed now, unless a named object has another handle.
+        // This PE's handle is dropped by now. The memory is reclaimed here, unless a named object has another handle.
         self.reclaim_for(&agreed);
-        // The memory is free on all PEs when this returns.
+        // A second agreement, so that the memory is free on all PEs when this function returns.
         agreed.again();
         let left = self.job().memory.ledger.lock().get(arguments[1]).copied();
         match left.filter(|left| left.owner == Owner::Name) {
@@ -60,28 +60,28 @@ impl<L: ThreadLevel> World<L> {
         }
     }
 
-    /// Frees the memory of handles that all PEs have dropped. Collective; also part of every allocation.
+    /// Frees the memory of objects whose handles all PEs have dropped. Collective. Every allocation does this, too.
     #[track_caller]
     pub fn reclaim(&self) {
         let purpose = Purpose::of_memory("reclaim", &[], &String::new);
         self.reclaim_for(&self.team().agree_on(self.endpoint(), &purpose));
     }
 
-    /// Frees what all PEs have dropped: the intersection of their bitmaps.
+    /// Frees objects that all PEs have dropped: the intersection of the PEs' bitmaps of dropped objects.
     pub(crate) fn reclaim_for(&self, agreed: &Agreed<'_>) {
         let (mut first, mut words) = (0, self.job().memory.ledger.lock().words());
         while words > 0 {
             let mut window =
                 self.job().memory.ledger.lock().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
-            // After the bitmap was taken: another thread may have written an object and dropped it just before.
+            // The quiet follows the bitmap, because another thread may write to an object and drop it just before the bitmap.
             self.job().quiet_all();
             let bytes = bytemuck::cast_slice_mut(&mut window);
             agreed.reduce(bytes, |a: u64, b| a & b);
             let reclaimed = self.job().memory.ledger.lock().reclaim(first, &window).unwrap_or_else(|error| {
                 self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
             });
-            // SAFETY: all PEs have dropped these, as their bitmaps say in this agreed collective (`Agreed`, 2), and each PE was
-            // quiet before it sent its bitmap.
+            // SAFETY: all PEs have dropped the handles of `reclaimed`, because this agreed collective combined their
+            // bitmaps (`Agreed`, 2). Each PE was quiet before it sent its bitmap.
             unsafe { dynamic_segments::settle(self.job(), &reclaimed.freed) };
             words = words.saturating_sub(window.len());
             if reclaimed.next == 0 {
@@ -100,7 +100,7 @@ pub trait Free {
 
 #[doc(hidden)]
 pub enum Block {
-    /// Name and number of an object whose handle was dropped.
+    /// Name and number of an object whose handle is freed.
     Handle(&'static str, u64),
     At(SymAddr),
 }

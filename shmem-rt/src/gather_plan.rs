@@ -1,7 +1,7 @@
 //! Plans: lists of elements that are gathered repeatedly (inspector and executor; Saltz et al. 1991).
 //!
-//! When a plan is made, every PE learns which of its elements the others want. It sends them when it calls the plan, a
-//! [`Halo`](crate::Halo) with an edge for each pair of PEs of which one wants elements of the other. So a call is no barrier.
+//! When a plan is made, every PE learns which of its elements the other PEs need. Each call of the plan sends these elements
+//! through a [`Halo`](crate::Halo), which synchronizes two PEs only if one needs elements of the other.
 
 use std::fmt;
 
@@ -20,8 +20,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a plan of a list of elements that is read many times. Collective: every PE gives a list of its own, which may be empty,
-    /// of the same object.
+    /// Makes a plan for a list of elements that the program gathers many times. Collective. Every PE passes its own
+    /// list, which may be empty; all lists are of the same object.
     ///
     /// A sparse matrix times a vector:
     ///
@@ -51,7 +51,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If there is no room for the values: the same error on every PE.
+    /// If memory for the values is short. The error is the same on every PE.
     ///
     /// # Panics
     ///
@@ -70,12 +70,12 @@ impl<L: ThreadLevel> World<L> {
             let size = show_size(size_of::<T>() as u64);
             format!("{} of {size} over {}", counted(over.len(), "element"), counted(over.pes().len(), "PE"))
         };
-        // Not the number of elements: a PE outside the object's team gives an empty list of another object.
+        // The number of elements is not compared, because a PE outside the object's team passes an empty list of another object.
         let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
         let purpose = Purpose::of_memory("plan", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
 
-        // Exchange of the wanted elements.
+        // The PEs exchange the elements that they want from each other.
         let counts: Vec<usize> = wanted.iter().map(Vec::len).collect();
         let mut given = Vec::new();
         let came = self.alltoallv(&wanted.concat(), &counts, &mut given);
@@ -85,7 +85,7 @@ impl<L: ThreadLevel> World<L> {
             );
         }
         let neighbours: Vec<usize> = (0..pes).filter(|pe| counts[*pe] + came[*pe] > 0).collect();
-        // Exchange of the numbers of edges.
+        // The PEs exchange the numbers of their edges, because an edge names the number of the opposite edge.
         let mut numbers = vec![0; pes];
         neighbours.iter().enumerate().for_each(|(number, pe)| numbers[*pe] = number);
         let mut opposite = vec![0; pes];
@@ -104,14 +104,14 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// The elements of each PE that a list names, sorted, each once; and for each index its position among all of these.
+/// Returns the elements of each PE in a list, sorted, each once; and for each index, its element's position among those of all PEs.
 #[track_caller]
 fn sorted<T: SymmetricData, D: Distribution>(
     over: &Over<'_, T, D>,
     indices: impl Iterator<Item = usize>,
     pes: usize,
 ) -> (Vec<Vec<u64>>, Vec<u32>) {
-    // No closure: in a closure a panic names this line, not the caller's.
+    // A loop instead of a closure: with a closure, a panic would report this line instead of the caller's.
     let (len, mut sorted) = (over.len(), Vec::with_capacity(indices.size_hint().0));
     for (position, index) in indices.enumerate() {
         assert!(
@@ -136,17 +136,17 @@ fn sorted<T: SymmetricData, D: Distribution>(
 
 /// A list of elements that is gathered repeatedly. From [`World::plan`].
 ///
-/// All PEs call its methods equally often, not necessarily at the same time. Values are those at the owner's call. Each element is
-/// sent once, however often the list has it.
+/// All PEs must gather equally often, not necessarily at the same time. The gathered value of an element is its value
+/// when its owner calls. Each element is sent once, even if the list names it several times.
 pub struct Plan<T> {
     me: Pe,
-    /// Elements of this PE that other PEs want, by neighbour.
+    /// Elements of this PE that other PEs want, grouped by PE.
     given: Vec<usize>,
     counts: Vec<usize>,
     halo: Halo<T>,
     packed: Vec<T>,
     found: Vec<T>,
-    /// For each index of the list its position in `found`.
+    /// For each index of the list, the position of its value in `found`.
     places: Vec<u32>,
 }
 
@@ -175,8 +175,8 @@ impl<T: PlainData> Plan<T> {
     ///
     /// # Panics
     ///
-    /// If `into` does not have the length of the list, `part` is not on the calling PE or lacks an element that others want, or a panic
-    /// interrupted an earlier call.
+    /// If `into` does not have the length of the list, `part` is not on the calling PE or lacks an element that other
+    /// PEs want, or a panic interrupted an earlier call.
     #[track_caller]
     pub fn gather(&mut self, token: &(impl Stores + ?Sized), into: &mut [T], part: On<'_, [T]>) {
         self.check(into.len());
@@ -190,8 +190,8 @@ impl<T: PlainData> Plan<T> {
         self.spread(into);
     }
 
-    /// Like [`gather`](Self::gather), with the calling PE's part in any memory. The token is the world, a context, or the phase of
-    /// [`World::local_with_exchanges`].
+    /// Like [`gather`](Self::gather), but the calling PE's part may be in any memory, also outside of the object. The
+    /// token is the world, a context, or the phase of [`World::local_with_exchanges`].
     ///
     /// # Panics
     ///
@@ -203,11 +203,11 @@ impl<T: PlainData> Plan<T> {
         self.spread(into);
     }
 
-    /// Like [`gather_from`](Self::gather_from), and returns each different element once; see [`places`](Self::places).
+    /// Like [`gather_from`](Self::gather_from), but returns the value of each different element once; see [`places`](Self::places).
     ///
     /// # Panics
     ///
-    /// If an element that others want is not in `part`, or a panic interrupted an earlier call.
+    /// If an element that other PEs want is not in `part`, or a panic interrupted an earlier call.
     #[track_caller]
     pub fn bring_from(&mut self, token: &(impl HaloToken + ?Sized), part: &[T]) -> &[T] {
         self.check_part(part.len());

@@ -1,7 +1,7 @@
-//! Making halos.
+//! Makes halos: memory for ghost cells.
 //!
-//! All PEs exchange their edges, so each checks that all match, and computes the places of its neighbours' messages. The memory
-//! is a segment that no raw address finds.
+//! All PEs exchange their edges. So each PE checks that all edges match, and computes where its messages are stored at
+//! its neighbours. The memory is a segment that raw addresses cannot reach.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a halo: memory for ghost cells, and access to the neighbours'. Collective; each PE passes its own edges, which are numbered
-    /// by their position.
+    /// Makes a halo: memory for ghost cells, and access to the neighbours' memory. Collective. Each PE passes its own
+    /// edges. The number of an edge is its position in `edges`.
     ///
     /// A ring of rods:
     ///
@@ -97,7 +97,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the edges of the PEs do not fit together, or there is no room: the same error on every PE.
+    /// If the edges of the PEs do not fit together, or memory is short. The error is the same on every PE.
     #[track_caller]
     pub fn halo<T: PlainData>(&self, edges: &[Edge]) -> Result<Halo<T>> {
         let location = Location::caller();
@@ -115,7 +115,7 @@ impl<L: ThreadLevel> World<L> {
             return Err(HeapError::Alignment { align: plan.align }.into());
         }
         let page = job.site.base_page();
-        // Whole pages, without overflow.
+        // Rounds up to whole pages. The limit avoids an overflow.
         let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
         let request = Request {
             what: format!("halo at {}", at(location)),
@@ -129,17 +129,16 @@ impl<L: ThreadLevel> World<L> {
             dynamic_segments::make(job, &agreed, Ok(Wanted::new(request, 0, name)), |_, _| Ok(Vec::new()))?;
         let block = dynamic_segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
         let (words, released) = (bytes / size_of::<u64>(), Arc::clone(&job.memory.released));
-        // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.
-        // So have the ledgers of all PEs: these have made the same calls before, each agreed on, and are in
-        // this one (`Agreed`, 1 and 2). Only the box queues the number.
+        // SAFETY: this PE's ledger has just reserved `words` words under `block.id`, in new memory, which is zeroed.
+        // The ledgers of all other PEs have done the same, because all PEs have made the same agreed calls before, and
+        // are in this call (`Agreed`, 1 and 2). Only this box queues the id.
         let memory: SymBox<[u64]> =
             unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) };
         let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes()[number]);
-        // SAFETY: all PEs are in this call for cells of this size and alignment (`Agreed`, 1), and have made the same
-        // plan from the tables that each has sent in it (`Agreed`, 2). The segment was made in this call, on all of them,
-        // with room for that plan (`segments::make` compares its bytes); it is hidden, fresh, thus zeroed, and starts on a
-        // multiple of `MAX_ALIGN`, which the plan's alignment divides. The box keeps it until all PEs have dropped
-        // their boxes, and was given to nobody else.
+        // SAFETY: all PEs are in this call with cells of this size and alignment (`Agreed`, 1), and have computed the same plan
+        // from the exchanged tables (`Agreed`, 2). The segment was made in this call on all PEs, and is as large as the plan
+        // requires (`segments::make` compares its bytes). The segment is hidden and zeroed. It starts on a multiple of `MAX_ALIGN`,
+        // which the plan's alignment divides. The box is not shared, and keeps the segment until all PEs have dropped theirs.
         Ok(unsafe { Halo::__new(memory, me, links) })
     }
 }

@@ -1,8 +1,8 @@
 //! Symmetric heaps: collective allocation, one heap per partition.
 //!
-//! All PEs make each call in the same order with the same arguments, on which they [agree](crate::collective::Agreed) word for word.
-//! The allocator is deterministic, so all PEs find the same offset, or the same error, without an exchange. Dropping a [`SymBox`]
-//! is local. Its memory is used again after the next collective allocation that finds it dropped on all PEs.
+//! All PEs make the same calls in the same order. They [compare](crate::collective::Agreed) the arguments of each call. The
+//! allocator is deterministic, so all PEs find the same offset, or the same error, without an exchange. Dropping a [`SymBox`] is
+//! local. Its memory is reused after the next collective allocation that finds the box dropped on all PEs.
 
 use std::panic::Location;
 
@@ -32,7 +32,7 @@ pub struct Heap<'w, L: ThreadLevel> {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The heap of a partition type; that of the default heap is `shmem::partition::default`.
+    /// The heap of the partition type `P`. The default heap has the type `shmem::partition::default`.
     ///
     /// # Errors
     ///
@@ -52,11 +52,11 @@ impl<L: ThreadLevel> World<L> {
         Ok(Heap { world: self, segment, id: spec.id, name: spec.name, page_bytes })
     }
 
-    /// The heap of the partition with an ID: for partitions of the environment, and those made at run time.
+    /// The heap of the partition with this ID. Needed for partitions that come from the environment or are made at run time.
     ///
     /// # Errors
     ///
-    /// If the job has no such partition; the message lists the existing ones.
+    /// If the job has no such partition. The error text lists the existing partitions.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     #[track_caller]
@@ -68,7 +68,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the heap has no room: the same error on every PE.
+    /// If the heap has too little free memory. The error is the same on every PE.
     #[track_caller]
     pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
         self.heap::<default>()?.alloc(initial)
@@ -78,17 +78,17 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the heap has no room: the same error on every PE.
+    /// If the heap has too little free memory. The error is the same on every PE.
     #[track_caller]
     pub fn alloc_in<P: Partition, I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
         self.heap::<P>()?.alloc(initial)
     }
 
-    /// Allocates bytes on the default heap, on a cache line. Collective.
+    /// Allocates bytes on the default heap, aligned to a cache line. Collective.
     ///
     /// # Errors
     ///
-    /// If the heap has no room.
+    /// If the heap has too little free memory.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_malloc`.
     #[track_caller]
@@ -100,7 +100,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the address is not that of a block from `malloc`, `align` or `calloc`, or there is no room. The block is untouched.
+    /// If the address is not that of a block from `malloc`, `align` or `calloc`, or free memory is short. The block is unchanged.
     ///
     /// # Panics
     ///
@@ -119,8 +119,7 @@ impl<L: ThreadLevel> World<L> {
         let to = self.endpoint().mine(allocation.offset);
         if allocation.offset != offset {
             let from = self.endpoint().mine(offset);
-            // SAFETY: both blocks are in this PE's heap and have that many bytes. `copy` allows that another PE writes to the
-            // old block meanwhile.
+            // SAFETY: both blocks are in this PE's heap and large enough. `copy` allows that another PE writes meanwhile.
             unsafe { shared::copy(to, from, before.min(bytes)) };
         }
         agreed.again();
@@ -139,7 +138,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.name.as_str()
     }
 
-    /// Used, free and peak bytes of this PE's heap; the same on every PE.
+    /// Used, free and peak bytes of this PE's heap. They are the same on every PE.
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().memory.ledger.lock().usage(self.segment);
         usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
@@ -149,13 +148,13 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// # Errors
     ///
-    /// If the heap has no room: the same error on every PE.
+    /// If the heap has too little free memory. The error is the same on every PE.
     #[track_caller]
     pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
         self.alloc_as("object", initial)
     }
 
-    /// As [`alloc`](Self::alloc), of an object that messages call `what`.
+    /// As [`alloc`](Self::alloc), but diagnostics call the object `what`.
     #[track_caller]
     pub(crate) fn alloc_as<I: Initial>(&self, what: &'static str, initial: I) -> Result<SymBox<I::Contents>> {
         let len = initial.items();
@@ -164,22 +163,23 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let bytes = len.saturating_mul(item);
         let wish = Wish { what, item, align, owner: Owner::Handle, ..Wish::new("alloc", bytes) };
         let made = self.allocate(wish, |to| {
-            // SAFETY: `to` is a new block of `len` aligned items of this PE.
+            // SAFETY: `to` is a new block of this PE with `len` aligned items.
             unsafe { initial.write(to.cast()) };
         })?;
         let released = std::sync::Arc::clone(&self.world.job().memory.released);
-        // SAFETY: this PE's ledger has just reserved `bytes` bytes, `len` items, of this alignment under this number. So have
-        // the ledgers of all other PEs: these are in this call with these arguments, and have made the same agreed calls before
-        // (`Agreed`, 1), which determine a ledger. If their items have another type, of equal size, any bytes are a value of
-        // both. `allocate` has returned from `again`, so all PEs have initialised their items. Only the box queues the number.
+        // SAFETY: this PE's ledger has just reserved `bytes` bytes for `len` items with this alignment, under the id
+        // `made.id`. The ledgers of all other PEs have done the same, because all PEs are in this call with these
+        // arguments, and have made the same agreed calls before (`Agreed`, 1), which determine a ledger. If another
+        // PE's items have another type of equal size, any bytes are a valid value of both types. All PEs have
+        // initialised their items, because `allocate` has returned from `again`. Only this box queues the id.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, len, released) })
     }
 
-    /// Allocates bytes, on a cache line. Collective.
+    /// Allocates bytes, aligned to a cache line. Collective.
     ///
     /// # Errors
     ///
-    /// If the heap has no room.
+    /// If the heap has too little free memory.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     #[track_caller]
@@ -191,7 +191,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// # Errors
     ///
-    /// If the alignment is not a power of two or more than 2 MiB, or the heap has no room.
+    /// If the alignment is not a power of two or more than 2 MiB, or the heap has too little free memory.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_align`; "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_align`.
     #[track_caller]
@@ -199,28 +199,28 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.block(Wish { align: alignment, ..Wish::new("align", bytes) }, |_| ())
     }
 
-    /// Allocates zeroed bytes, on a cache line. Collective.
+    /// Allocates `count * bytes` zeroed bytes, aligned to a cache line. Collective.
     ///
     /// # Errors
     ///
-    /// If the heap has no room.
+    /// If the heap has too little free memory.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_calloc`.
     #[track_caller]
     pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
         let bytes = count.saturating_mul(bytes);
         self.block(Wish::new("calloc", bytes), |to| {
-            // SAFETY: a new block of `bytes` bytes of this PE.
+            // SAFETY: `to` is a new block of this PE with `bytes` bytes.
             unsafe { shared::zero(to, bytes) };
         })
     }
 
-    /// As [`malloc`](Self::malloc), with hints about the use. They have no effect, because memory of every partition is placed and
-    /// registered for all uses.
+    /// As [`malloc`](Self::malloc), with hints about the use. The hints have no effect, because memory of every
+    /// partition is placed and registered for all uses.
     ///
     /// # Errors
     ///
-    /// If the heap has no room.
+    /// If the heap has too little free memory.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
     #[track_caller]
@@ -258,7 +258,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-/// The expansion of `#[symmetric] let`. The partition is a value, so that a wrong type is one error.
+/// Allocates the object of a `#[symmetric] let`. The partition is a value, not a type, so that rustc reports a wrong one once.
 ///
 /// # Errors
 ///
@@ -290,10 +290,10 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
 
 struct Wish {
     operation: &'static str,
-    /// Name in messages: `object`, `block`, or that of the variable.
+    /// Name of the object in diagnostics: `object`, `block`, or the name of the variable.
     what: &'static str,
     bytes: usize,
-    /// Bytes of each item. All PEs agree on it, because atomics of different widths at one address have no defined result.
+    /// Bytes of each item. All PEs compare this size, because atomics of different widths at one address have no defined result.
     item: usize,
     align: usize,
     owner: Owner,
@@ -301,7 +301,7 @@ struct Wish {
 }
 
 impl Wish {
-    /// Bytes on a cache line, freed by their address.
+    /// Returns the request for bytes on a cache line, which the program frees by their address.
     fn new(operation: &'static str, bytes: usize) -> Self {
         let (what, owner, hints) = ("block", Owner::Address, MemoryHints::NONE);
         Self { operation, what, bytes, item: 1, align: MIN_ALIGN, owner, hints }

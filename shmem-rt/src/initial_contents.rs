@@ -1,26 +1,26 @@
-//! Initial contents of heap objects. A raw address may still lead to their memory, so it is written by `shmem_core::shared`.
+//! Initial contents of heap objects. `shmem_core::shared` writes them, because other PEs may access the memory by a raw address.
 
 use shmem_core::shared;
 use shmem_core::symmetric_data::{Contents, PlainData, SymmetricData};
 
-/// The initial contents of a heap object: an array, a vector or a slice gives a slice of its length;
-/// [`filled`] and [`zeroed`] give one of any length; [`value`] gives a single value.
+/// The initial contents of a heap object. An array, a vector or a slice makes an object that is a slice of the same
+/// length. [`filled`] and [`zeroed`] make a slice of any length. [`value`] makes a single value.
 ///
 /// # Safety
 ///
-/// `write` must initialise all `items`, by accesses that may overlap those of other PEs.
+/// `write` must initialise all `items`, by accesses that are valid even if other PEs access the memory at the same time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a symmetric object begins as",
     note = "allocate `[0.0; N]`, a `Vec`, `shmem::filled(0.0, n)`, `shmem::zeroed(n)`, or `shmem::value(x)` for a single value"
 )]
 pub unsafe trait Initial {
-    /// The object's type.
+    /// The type of the object's contents.
     type Contents: Contents + ?Sized;
 
-    /// Number of items.
+    /// Number of items of the object.
     fn items(&self) -> usize;
 
-    /// Writes the items; other PEs may access them meanwhile.
+    /// Writes the items to `to`. Other PEs may access this memory meanwhile.
     ///
     /// # Safety
     ///
@@ -40,22 +40,22 @@ pub struct Zeroed<T>(usize, std::marker::PhantomData<fn() -> T>);
 #[derive(Clone, Copy, Debug)]
 pub struct Value<T>(T);
 
-/// `n` elements, each `value`.
+/// Initial contents of `n` elements, each of them `value`.
 pub fn filled<T: PlainData>(value: T, n: usize) -> Filled<T> {
     Filled(value, n)
 }
 
-/// `n` elements of zero bytes; also for [`Atomic`](crate::Atomic) and [`Signal`](crate::Signal).
+/// Initial contents of `n` elements of zero bytes. Their type may be [`Atomic`](crate::Atomic) or [`Signal`](crate::Signal).
 pub fn zeroed<T: SymmetricData>(n: usize) -> Zeroed<T> {
     Zeroed(n, std::marker::PhantomData)
 }
 
-/// A single value, not a slice.
+/// Initial contents that are a single value, not a slice.
 pub fn value<T: SymmetricData>(value: T) -> Value<T> {
     Value(value)
 }
 
-// SAFETY: writes all `N` elements.
+// SAFETY: `write` writes all `N` elements.
 unsafe impl<T: SymmetricData, const N: usize> Initial for [T; N] {
     type Contents = [T];
 
@@ -64,12 +64,12 @@ unsafe impl<T: SymmetricData, const N: usize> Initial for [T; N] {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // SAFETY: aligned and writable for `N` elements (caller).
+        // SAFETY: `to` is aligned and writable for `N` elements (caller).
         unsafe { shared::write(to.cast(), self) };
     }
 }
 
-// SAFETY: copies all elements.
+// SAFETY: `write` copies all elements.
 unsafe impl<T: PlainData> Initial for &[T] {
     type Contents = [T];
 
@@ -78,12 +78,12 @@ unsafe impl<T: PlainData> Initial for &[T] {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // SAFETY: aligned and writable for the slice's length (caller); the slice is private memory.
+        // SAFETY: `to` is aligned and writable for as many elements as the slice has (caller). The slice is private memory.
         unsafe { shared::copy(to.cast(), self.as_ptr().cast(), size_of_val(self)) };
     }
 }
 
-// SAFETY: copies all elements.
+// SAFETY: `write` copies all elements.
 unsafe impl<T: PlainData> Initial for Vec<T> {
     type Contents = [T];
 
@@ -92,12 +92,12 @@ unsafe impl<T: PlainData> Initial for Vec<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `to` is aligned and writable for all elements (caller).
         unsafe { self.as_slice().write(to) };
     }
 }
 
-// SAFETY: writes `n` elements.
+// SAFETY: `write` writes all `n` elements.
 unsafe impl<T: PlainData> Initial for Filled<T> {
     type Contents = [T];
 
@@ -106,16 +106,16 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // There may be more elements of no bytes than anybody can count.
+        // Elements without bytes need no loop, which could be endless: their number may be `usize::MAX`.
         let written = if size_of::<T>() == 0 { 0 } else { self.1 };
         for i in 0..written {
-            // SAFETY: below the length for which `to` is writable (caller).
+            // SAFETY: `i` is below the number of elements for which `to` is writable (caller).
             unsafe { shared::store(to.wrapping_add(i), self.0) };
         }
     }
 }
 
-// SAFETY: writes `n` elements; zero bytes are a value of every `SymmetricData`.
+// SAFETY: `write` writes all `n` elements. Zero bytes are a valid value of every `SymmetricData`.
 unsafe impl<T: SymmetricData> Initial for Zeroed<T> {
     type Contents = [T];
 
@@ -124,12 +124,12 @@ unsafe impl<T: SymmetricData> Initial for Zeroed<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // SAFETY: writable for `n` elements (caller).
+        // SAFETY: `to` is writable for `n` elements (caller).
         unsafe { shared::zero(to.cast(), self.0 * size_of::<T>()) };
     }
 }
 
-// SAFETY: writes the one item.
+// SAFETY: `write` writes the only item.
 unsafe impl<T: SymmetricData> Initial for Value<T> {
     type Contents = T;
 
@@ -138,7 +138,7 @@ unsafe impl<T: SymmetricData> Initial for Value<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // SAFETY: aligned and writable (caller).
+        // SAFETY: `to` is aligned and writable (caller).
         unsafe { shared::write(to, self.0) };
     }
 }

@@ -40,23 +40,23 @@ pub(crate) struct Job {
     pub(crate) contexts: Contexts,
     pub(crate) teams: Teams,
     pub(crate) network: Network,
-    /// The last field, so that memory is unmapped after everything that could use it is dropped.
+    /// The last field, because fields are dropped in order: memory is unmapped after everything that could use it.
     pub(crate) memory: Memory,
 }
 
 /// The PEs, and where the calling PE runs.
 pub(crate) struct Site {
-    /// All PEs; shared with their team and with grids.
+    /// All PEs of the job. The world's team and PE grids share this list.
     pub(crate) everyone: Arc<Members>,
     pub(crate) slot: usize,
     pub(crate) cpus_per_pe: usize,
-    /// Whether each PE of this node has a core; equal on all its PEs. If not, a waiting PE sleeps.
+    /// Whether each PE of this node has a core of its own. Equal on all PEs of the node. If false, a waiting PE sleeps.
     pub(crate) has_cores: bool,
-    /// The CPUs of each PE on this host; empty: not known.
+    /// The CPUs of each PE on this host. Empty if they are unknown.
     pub(crate) cpus: Alike<Vec<usize>>,
-    /// Read at the first use after the start, because a program may bind itself to CPUs first.
+    /// The topology of the machine. Read when it is first used after the start, because a program may bind itself to CPUs before.
     pub(crate) topology: OnceLock<Topology>,
-    /// The largest number of NUMA nodes on which a PE has CPUs; set by the first array.
+    /// The largest number of NUMA nodes on which any PE has CPUs. Set when the first array is made.
     pub(crate) most_homes: OnceLock<usize>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Contexts {
 
 pub(crate) struct Teams {
     pub(crate) indexes: Mutex<Indexes>,
-    /// Range of the memory of teams in the slot. Outside the lock, because each collective on a symmetric object reads it.
+    /// The memory of teams, as a range of this PE's slot. Outside of `room`'s lock, because collectives read it.
     pub(crate) area: Range<usize>,
     pub(crate) room: Arc<Mutex<Room>>,
 }
@@ -77,14 +77,14 @@ pub(crate) struct Network {
     pub(crate) transport: &'static str,
     pub(crate) fabric: Option<String>,
     pub(crate) far: Option<Arc<dyn Transport>>,
-    /// Channel of the runtime, for which no quiet of the program waits.
+    /// Channel for the runtime's own operations, which a quiet of the program does not wait for.
     pub(crate) own: Option<Far>,
     pub(crate) model: Model,
-    /// Channel of the words of barriers. Receivers answer by words of the next round, so completion is never waited for.
+    /// Channel for barrier words. A receiver's word of the next round acknowledges a word, so completion is not waited for.
     pub(crate) meetings: Option<Far>,
-    /// Channel of the detection of deadlocks.
+    /// Channel for the operations of deadlock detection.
     pub(crate) asking: Option<Far>,
-    /// `far`, if its traffic is counted.
+    /// The transport `far` again, if its traffic is counted.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }
 
@@ -107,7 +107,7 @@ impl Job {
         self.bootstrap.abort(code, message)
     }
 
-    /// Completes the operations of all endpoints of this PE, those of forgotten contexts included.
+    /// Completes the operations of all endpoints of this PE, including those of contexts whose handles were leaked.
     #[inline]
     pub(crate) fn quiet_all(&self) {
         self.network.endpoints.quiet_all();
@@ -120,7 +120,7 @@ impl Job {
         }
     }
 
-    /// Describes the allocations of one object of a program in Rust.
+    /// Records who made the allocations of one object, for diagnostics. Only for programs in Rust.
     pub(crate) fn describe(
         &self,
         ids: &[u64],
@@ -135,7 +135,7 @@ impl Job {
         }
     }
 
-    /// Whether there was no warning of this call about `what` yet; records one.
+    /// Records a warning about `what` at a source line. Returns whether it is the first such warning.
     pub(crate) fn first_time_at(&self, location: &'static Location<'static>, what: &str) -> bool {
         self.warned.lock().insert((location.file(), location.line(), what.to_owned()))
     }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-// Imports point downwards in this order, which `ui-tests/tests/layers.rs` checks; docs/design.md has its rules.
+// A module imports only modules below it in this list. `ui-tests/tests/layers.rs` checks this; docs/design.md has the rules.
 //
 // ```text
 // __private                                                        items that expansions name
@@ -11,32 +11,32 @@
 // raw                                                              the interface of the C library
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
-// panics                                                           messages of panics
-// array, gather_plan, halo, partitions, persistent                 kinds of memory, gathers by a plan
-// channel, exchange, queue                                         messages, items and work between PEs
-// rings                                                            rings of messages between all PEs
+// panics                                                           texts of panics
+// array, gather_plan, halo, partitions, persistent                 kinds of memory, repeated gathers
+// channel, exchange, queue                                         messages, items and tasks that PEs send each other
+// rings                                                            ring buffers for messages between all PEs
 // termination_detection                                            termination detection
 // heap                                                             symmetric heaps
 // free                                                             freeing memory
 // segments                                                         memory made after the start
 // team                                                             splits, objects and phases of teams
-// phase, context                                                   references, contexts
+// phase, context                                                   references to symmetric memory, contexts
 // lock, cartesian, ndarray                                         locks, grids of PEs, views
 // scale                                                            what collectives cost, counted without a job
 // collective                                                       collectives
-// world                                                            the token
+// world                                                            the token for operations
 // group                                                            teams, and what their members agree on
 // job                                                              one PE's part of a running job
-// setup                                                            the plan of a job before it starts
-// standstill                                                       deadlocks
+// setup                                                            the description of a job before it starts
+// standstill                                                       detection of deadlocks
 // observe                                                          statistics, trace, checks
 // state                                                            the state of each feature in a running job
-// claim                                                            the claim of a process to its one world
+// claim                                                            ensures one world per process
 // error                                                            errors
-// report                                                           messages of the runtime
-// pes                                                              views of PEs
+// report                                                           diagnostics of the runtime
+// pes                                                              lists of PEs
 // members                                                          members of jobs and teams
-// caller, initial, model, nearness, thread, version                ground
+// caller, initial, model, nearness, thread, version                modules that all others may import
 // ```
 
 #[doc(hidden)]
@@ -137,7 +137,7 @@ pub use team::{TeamBox, TeamObjects};
 pub use world::World;
 
 pub use macros::{Symmetric, collective, main, partitions, strided, symmetric, test};
-/// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
+/// The type of a symmetric static, and the derive macro for structs that may live in one.
 pub use shmem_core::object::Symmetric;
 
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
@@ -148,7 +148,7 @@ pub mod partition {
     };
 }
 
-/// Starts the PEs of a job: for `shmrun`, programs that launch themselves, and tests with several PEs.
+/// Starts the PEs of a job. For `shmrun`, programs that launch themselves, and tests with several PEs.
 pub mod launch {
     #[doc(inline)]
     pub use shmem_launch::launch::{
@@ -156,7 +156,7 @@ pub mod launch {
     };
 }
 
-/// Joins a job: number of the PE, number of PEs, the PEs of the host, and exchanges of small values before there is memory.
+/// Joins a job: gives the PE its number, the number of PEs, the PEs of its host, and exchanges without symmetric memory.
 pub mod bootstrap {
     #[doc(inline)]
     pub use shmem_launch::bootstrap::{
@@ -173,19 +173,19 @@ pub mod env {
     };
 }
 
-/// Mapping of contexts to the units of a limited resource.
+/// Assigns contexts to endpoints, of which the hardware has a limited number.
 pub mod mapping {
     pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
 }
 
-/// Strided transfers: the objects whose regions are transferred, their shapes, and the algorithms.
+/// Strided transfers: the types of objects whose regions are transferred, their shapes, and the algorithms.
 pub mod strided {
     pub use shmem_core::context::strided::{Object, Readable, Remote, SameElements, Writable};
     pub use shmem_core::strided::{Algorithm, Axis, Dim, Shape, Shaped};
 }
 
-/// The names that programs usually need, and all that messages of this library suggest. Traits that add methods to every number, such
-/// as [`Number`], are left out.
+/// The names that programs usually need, and all names that error texts of this library suggest. Traits that add
+/// methods to every number, such as [`Number`], are left out.
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};

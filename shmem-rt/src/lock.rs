@@ -1,9 +1,9 @@
-//! Locks of the job.
+//! Locks in symmetric memory, as in OpenSHMEM.
 //!
-//! An MCS queue (Mellor-Crummey and Scott 1991), with one node for each PE. A word on the lock's home PE, which the lock's offset
-//! determines, holds the number of the queue's last PE. A PE that wants the lock swaps its number into that word and writes it to its
-//! predecessor. Then it waits on a word of its own memory until the predecessor releases the lock. Threads of one PE take turns by
-//! tickets. A release first completes all operations of the PE.
+//! A lock is an MCS queue (Mellor-Crummey and Scott 1991), with one queue node for each PE. The lock's offset determines its home
+//! PE. A word there contains the number of the queue's last PE. A PE that wants the lock swaps its number into that word, and
+//! writes its number to its predecessor. Then it waits on a word of its own memory until the predecessor releases the lock. Threads
+//! of one PE take turns by tickets. A release first completes all operations of the PE.
 
 use std::panic::Location;
 
@@ -18,7 +18,7 @@ use crate::thread::{HeldLock, ThreadLevel, thread_number};
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Waits for a lock, and holds it until the guard is dropped. Not collective.
+    /// Acquires a lock. Blocks until the lock is free. Dropping the guard releases it. Not collective.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -50,7 +50,7 @@ impl<L: ThreadLevel> World<L> {
         LockGuard { queue, location, _thread: HeldLock::HERE }
     }
 
-    /// Takes a lock if no PE holds it or waits for it; `None` otherwise.
+    /// Acquires a lock if no PE holds it or waits for it. Returns `None` otherwise.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`.
     #[track_caller]
@@ -61,37 +61,37 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// The argument of [`World::lock`]: `&LOCK`, or `(&LOCKS, k)` for one of an array of locks.
+/// The argument of [`World::lock`]: `&LOCK`, or `(&LOCKS, k)` for lock `k` of an array of locks.
 ///
 /// # Safety
 ///
-/// `__on` gives the copies of an object of all PEs.
+/// `__on` must return the copy, on a PE, of an object that exists on all PEs of the job.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a lock",
     label = "not a lock",
     note = "locks are `&LOCK` of `#[symmetric] static LOCK: Lock;` or of an allocated `Lock`, and `(&LOCKS, k)` of an array of them"
 )]
 pub unsafe trait LockPlace<'a> {
-    /// The copy on a PE.
+    /// Returns the lock's copy on a PE.
     #[doc(hidden)]
     fn __on(self, pe: Pe) -> On<'a, Lock>;
 }
 
-// SAFETY: an object of all PEs.
+// SAFETY: a `Symmetric` exists on all PEs.
 unsafe impl<'a> LockPlace<'a> for &'a Symmetric<Lock> {
     fn __on(self, pe: Pe) -> On<'a, Lock> {
         self.on(pe)
     }
 }
 
-// SAFETY: an object of all PEs.
+// SAFETY: a `SymBox` exists on all PEs.
 unsafe impl<'a> LockPlace<'a> for &'a SymBox<Lock> {
     fn __on(self, pe: Pe) -> On<'a, Lock> {
         self.on(pe)
     }
 }
 
-// SAFETY: an object of all PEs.
+// SAFETY: a `Symmetric` exists on all PEs.
 unsafe impl<'a, const N: usize> LockPlace<'a> for (&'a Symmetric<[Lock; N]>, usize) {
     #[track_caller]
     fn __on(self, pe: Pe) -> On<'a, Lock> {
@@ -99,7 +99,7 @@ unsafe impl<'a, const N: usize> LockPlace<'a> for (&'a Symmetric<[Lock; N]>, usi
     }
 }
 
-// SAFETY: an object of all PEs.
+// SAFETY: a `SymBox` exists on all PEs.
 unsafe impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
     #[track_caller]
     fn __on(self, pe: Pe) -> On<'a, Lock> {
@@ -107,12 +107,12 @@ unsafe impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
     }
 }
 
-/// A lock that is held. Dropping it completes what this PE has written, and releases the lock.
+/// A lock that the calling thread holds. Dropping the guard completes the operations of this PE, and releases the lock.
 #[must_use = "the lock is left when the guard is dropped"]
 pub struct LockGuard<'a, L: ThreadLevel> {
     queue: Queue<'a, L>,
     location: &'static Location<'static>,
-    /// Makes the guard `!Send`: only the thread that took the lock may drop it.
+    /// Makes the guard `!Send`: only the thread that acquired the lock may drop the guard.
     _thread: HeldLock,
 }
 
@@ -128,7 +128,7 @@ impl<L: ThreadLevel> std::fmt::Debug for LockGuard<'_, L> {
     }
 }
 
-/// A lock, as the calling PE uses it.
+/// The MCS queue of a lock, from the view of the calling PE.
 struct Queue<'a, L: ThreadLevel> {
     world: &'a World<L>,
     lock: On<'a, Lock>,
@@ -139,7 +139,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         Self { world, lock: lock.__on(world.me()) }
     }
 
-    /// Carries out an operation on the lock. Observers see one operation, without the atomics in it.
+    /// Runs an operation on the lock. Observers record one operation, instead of the atomics of which it consists.
     fn tell<R>(
         &self,
         family: Family,
@@ -202,7 +202,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
             self.world.inc(self.my(LockWord::Served));
             return;
         }
-        // The successor is in the queue, and is about to write itself into `Behind`.
+        // A successor has swapped itself into the queue, and is about to write its number into `Behind`.
         self.wait(location, || !nobody_behind());
         let behind = self.world.swap(self.my(LockWord::Behind), 0);
         self.world.set(self.word(self.pe(behind), LockWord::Granted), 1);
@@ -214,7 +214,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     }
 
     fn situation(&self) -> String {
-        // From this PE towards the head of the queue. If the queue moves meanwhile, no holder is named.
+        // Follows the queue from this PE to its head. If the queue changes meanwhile, the text may name no holder.
         let mut pe = self.world.me();
         for _ in 0..self.world.n_pes() {
             if self.world.fetch(self.word(pe, LockWord::Thread)) != 0 {
@@ -240,12 +240,12 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     }
 
     fn word(&self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
-        // SAFETY: what can be locked is an object of all PEs (`LockPlace`).
+        // SAFETY: `self.lock` exists on all PEs (`LockPlace`).
         unsafe { self.lock.__word(pe, word) }
     }
 
     fn file(&self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
-        // SAFETY: what can be locked is an object of all PEs (`LockPlace`).
+        // SAFETY: `self.lock` exists on all PEs (`LockPlace`).
         unsafe { self.lock.__file(pe) }
     }
 
@@ -262,7 +262,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.word(self.pe(home as u64 + 1), LockWord::Last)
     }
 
-    /// This PE's number plus 1, because 0 is no PE.
+    /// This PE's number plus 1, because 0 in a word stands for no PE.
     fn me(&self) -> u64 {
         self.world.my_pe() as u64 + 1
     }

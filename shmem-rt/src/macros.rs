@@ -1,9 +1,8 @@
-//! The documentation of attributes and macros. `shmem-macros`, which expands them, has no dependency for the examples.
+//! The documentation of attributes and macros. Its examples need this crate, on which `shmem-macros` cannot depend.
 
 /// Declares a symmetric object: one that exists on every PE, at the same offset.
 ///
-/// On a `static` the written type is wrapped: `GRID` below is a `Symmetric<[f64; N]>`. Without an
-/// initial value the object is zeroed.
+/// On a `static` the written type is wrapped: `GRID` is a `Symmetric<[f64; N]>`. Without an initial value the object is zero.
 ///
 /// ```
 /// # use shmem::prelude::*;
@@ -18,18 +17,18 @@
 /// static NEXT: Atomic<u64> = Atomic::new(1);
 /// ```
 ///
-/// * `partition`: a path to a type made by [`partitions!`] or to one of `shmem::partition`, as a string or bare.
+/// * `partition`: a path to a type that [`partitions!`] made, or to a type in `shmem::partition`, as a string or bare.
 /// * `pgsize`: the smallest page size for the object, a power of two of at least 4K. Smaller pages of the partition are a compile
 ///   error; granted pages are checked at init.
-/// * `unsafe(crate = my::shmem)`: the path of this library, if it is re-exported, whole and unchanged. (On a `let`, and for macros
-///   without `unsafe`: `crate = my::shmem`.)
+/// * `unsafe(crate = my::shmem)`: the path of this library, if another crate re-exports it, whole and unchanged. (On a
+///   `let`, and in macros whose expansion has no `unsafe`: `crate = my::shmem`.)
 ///
-/// Attributes below it must be rustc's own: another one could duplicate the static.
+/// Attributes below `#[symmetric]` must be rustc's own, because an attribute macro could duplicate the static.
 ///
 /// # On `let`
 ///
-/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` a `let` allocates collectively, and returns the
-/// error if that fails:
+/// In functions with `#[shmem::main]`, `#[shmem::test]` or `#[shmem::collective]`, a `let` allocates the object
+/// collectively. If the allocation fails, the function returns the error:
 ///
 /// ```
 /// # use shmem::prelude::*;
@@ -44,7 +43,8 @@
 /// # }
 /// ```
 ///
-/// The world is the first parameter whose type mentions `World`. Arguments of other macros and nested functions are not expanded.
+/// The world is the function's first parameter whose type mentions `World`. A `#[symmetric] let` inside a nested
+/// function, or inside the arguments of another macro, is not expanded.
 pub use shmem_macros::symmetric;
 
 /// Declares partitions of symmetric memory, as types.
@@ -58,20 +58,22 @@ pub use shmem_macros::symmetric;
 /// }
 /// ```
 ///
-/// * `id`: 1 to 255, by which `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits; chosen at init if left out.
+/// * `id`: the number of the partition, 1 to 255. The variable `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits. By default,
+///   init chooses it.
 /// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
-/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`; in any case, or a unique prefix, as a policy.
-/// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. `FastMem`, `LargeMem` and `Pmem` need one.
-/// * `pgsize`: the smallest page, a power of two of at least 4K.
+/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`. Case does not matter, and a unique prefix suffices.
+/// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`, with the same rules of spelling. The kinds
+///   `FastMem`, `LargeMem` and `Pmem` require a policy.
+/// * `pgsize`: the smallest page size, a power of two of at least 4K.
 ///
 /// `unsafe(crate = my::shmem);` in front of the list: see [`macro@symmetric`].
 pub use shmem_macros::partitions;
 
-/// Makes a struct plain data that may live in symmetric memory and be moved by put and get.
+/// Makes a struct plain data, which may be stored in symmetric memory and transferred by put and get.
 ///
-/// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, consist of plain data, and have neither
-/// padding nor parameters. Implements `SymmetricData`, `bytemuck::Pod`, `bytemuck::Zeroable`, and `shmem::strided::Shaped`, by
-/// which [`strided!`] knows the fields.
+/// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, and consist of plain data
+/// without padding. It must not have generic parameters. The derive implements `SymmetricData`, `bytemuck::Pod`,
+/// `bytemuck::Zeroable`, and `shmem::strided::Shaped`, which tells [`strided!`] the fields.
 ///
 /// ```
 /// # use shmem::Symmetric;
@@ -84,8 +86,9 @@ pub use shmem_macros::partitions;
 /// }
 /// ```
 ///
-/// With `#[shmem(words)]` the struct may also hold `Atomic` and `Signal` words. It begins as zeroes or as the image of a static, and no
-/// operation moves it as a whole, so it derives neither `Clone` nor `Copy`. `On::field` and `Here::field` give its fields.
+/// With `#[shmem(words)]` the struct may also contain `Atomic` and `Signal` words. Its initial value is zero, or the
+/// value of a static. No operation transfers it as a whole, so it need not derive `Clone` and `Copy`. `On::field` and
+/// `Here::field` access its fields.
 ///
 /// ```
 /// use shmem::prelude::*;
@@ -128,10 +131,10 @@ pub use shmem_macros::Symmetric;
 /// }
 /// ```
 ///
-/// `threads = single`, `funneled`, `serialized` or `multiple` asks for a thread level, and makes the parameter a `World` of it.
+/// `threads = single`, `funneled`, `serialized` or `multiple` requests a thread level, which the parameter's type then has.
 ///
 /// The function returns nothing, or a `Result<(), E>` whose `E` can be displayed. An error ends the job with exit code 1, and is
-/// printed once, with the number of the PE. So is a panic, unless the program has a panic hook of its own.
+/// printed once, with the number of the PE. A panic is printed in the same way, unless the program has set a panic hook.
 pub use shmem_macros::main;
 
 /// A test that runs on several PEs, each a process of its own.
@@ -148,9 +151,10 @@ pub use shmem_macros::main;
 ///   `agrees_on_5` for 5 PEs.
 /// * `env`: environment variables of the PEs.
 /// * `threads`: as for [`main`](macro@main).
-/// * `timeout`: the time limit in seconds; else `SHMEM_TEST_TIMEOUT`, or 60. `SHMEM_TEST_TIMEOUT=0` removes all limits.
+/// * `timeout`: the time limit in seconds. If left out, the limit is `SHMEM_TEST_TIMEOUT`, or 60.
+///   `SHMEM_TEST_TIMEOUT=0` removes all limits.
 ///
-/// A test at its limit fails with a message that says where each PE waits, and since when. A deadlock fails at once.
+/// A test that exceeds its limit fails, and prints where each PE waits, and since when. A deadlock fails at once.
 ///
 /// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it passes if any PE panics as expected.
 pub use shmem_macros::test;

@@ -1,10 +1,10 @@
-//! Messages from each PE to each other one, in order.
+//! Ordered messages from each PE to each other PE, in ring buffers.
 //!
-//! For each pair of PEs the receiver has a ring of slots, with a signal beside each slot. A message is a put with signal. The
-//! signal is set to the number of the message, so it announces this message alone. (A counter to which every message adds would not
-//! say which messages have arrived.) Message numbers never repeat, and their lower bits are the slot. Messages that are sent together
-//! take consecutive slots and one put: the signal of the first is the number after the last. The receiver acknowledges several
-//! messages at once, by credits that it adds to a word of the sender.
+//! For each sender, a receiver has a ring of slots, and a signal for each slot. A message is a put with signal. The signal is set
+//! to a number of the message, so it announces this message alone. (A counter to which every message adds would not tell which
+//! messages have arrived.) Message numbers never repeat, and their lower bits are the index of the slot. Messages that are sent
+//! together need consecutive slots and one put: the first slot's signal is set to the number after the last message. The receiver
+//! acknowledges several messages at once, by credits that it adds to a word of the sender.
 
 use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
@@ -23,15 +23,15 @@ use crate::world::World;
 pub(crate) struct Rings<T> {
     pub(crate) me: Pe,
     pub(crate) pes: Vec<Pe>,
-    /// Slots from one PE to another: a power of two.
+    /// Number of slots in the ring from one PE to another: a power of two.
     slots: usize,
-    /// Messages for each credit.
+    /// Number of messages that a credit acknowledges.
     step: u64,
-    /// A ring of messages from each PE.
+    /// The slots of this PE's rings: one ring for the messages of each PE.
     items: SymBox<[T]>,
-    /// For each slot, the number after the last message that has arrived.
+    /// For each slot, the number after the last message of the put that began in the slot.
     signals: SymBox<[Signal]>,
-    /// For each PE, the number of this PE's messages that it acknowledged.
+    /// For each PE, the number of this PE's messages that the other PE has acknowledged.
     credits: SymBox<[Signal]>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
@@ -48,14 +48,15 @@ struct Outgoing {
 #[derive(Clone, Copy, Default)]
 struct Incoming {
     taken: u64,
-    /// Messages known to have arrived.
+    /// Number after the last message that is known to have arrived.
     arrived: u64,
-    /// Messages taken but not yet acknowledged.
+    /// Number of messages that were taken but not yet acknowledged.
     kept: u64,
 }
 
 impl<T: PlainData> Rings<T> {
-    /// Allocates rings of `slots` slots of `width` items; a credit stands for `step` messages. For `meets`: [`Termination::new`].
+    /// Allocates rings of `slots` slots with `width` items. A credit acknowledges `step` messages. `meets`: see
+    /// [`Termination::new`].
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(
         world: &World<L>,
@@ -80,7 +81,7 @@ impl<T: PlainData> Rings<T> {
         })
     }
 
-    /// Panics unless this PE made the rings.
+    /// Panics if another PE made the rings, or if `token` may not issue operations now.
     #[inline]
     #[track_caller]
     pub(crate) fn check(&self, token: &(impl Initiator + ?Sized), what: &str) {
@@ -88,7 +89,7 @@ impl<T: PlainData> Rings<T> {
         token.endpoint().require_open(Location::caller());
     }
 
-    /// Number of unacknowledged messages to a PE. Reads the credits if the known number is above `enough`.
+    /// Returns the number of unacknowledged messages to a PE. Reads the PE's credits only if the number known is above `enough`.
     #[inline]
     pub(crate) fn under_way(&mut self, token: &(impl Stores + ?Sized), to: usize, enough: usize) -> usize {
         let outgoing = &mut self.outgoing[to];
@@ -109,18 +110,18 @@ impl<T: PlainData> Rings<T> {
         (self.slots - (sent - freed) as usize).min(self.slots - self.slot(sent))
     }
 
-    /// Whether a PE has acknowledged more messages.
+    /// Returns whether a PE has acknowledged messages since its credits were last read.
     pub(crate) fn has_credit(&self, token: &(impl Initiator + ?Sized), to: usize) -> bool {
         self.credits.here(token).index(to).__look() > self.outgoing[to].freed
     }
 
-    /// (sent, acknowledged, slots) of messages to a PE, for reports.
+    /// Returns (messages sent, messages acknowledged, slots) for a PE. For diagnostics.
     pub(crate) fn sent(&self, to: usize) -> (u64, u64, usize) {
         let Outgoing { sent, freed } = self.outgoing[to];
         (sent, freed, self.slots)
     }
 
-    /// Sends messages of `width` items into [consecutive free slots](Self::room_in_a_row); a single message may be shorter.
+    /// Sends messages of `width` items into [consecutive free slots](Self::room_in_a_row). A single message may have fewer items.
     #[inline]
     pub(crate) fn put(
         &mut self,
@@ -139,7 +140,7 @@ impl<T: PlainData> Rings<T> {
         self.termination.sent(messages);
     }
 
-    /// The next PE from which a message has arrived that `fits`.
+    /// Returns the next PE, in turn, from which a message has arrived for which `fits` is true.
     #[inline]
     pub(crate) fn find(
         &mut self,
@@ -160,13 +161,13 @@ impl<T: PlainData> Rings<T> {
         None
     }
 
-    /// Whether a message of a PE has arrived that was not taken.
+    /// Returns whether a message from PE `from` has arrived that was not taken yet.
     pub(crate) fn has_come(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
         let Incoming { taken, arrived, .. } = self.incoming[from];
         arrived > taken || self.signal(token, from).__look() > taken
     }
 
-    /// The items of this PE's slots, and the slot of the next message of a PE.
+    /// Returns the items of this PE's slots, and the index of the slot with the next message from PE `from`.
     #[inline]
     pub(crate) fn next<'a>(
         &'a self,
@@ -176,7 +177,7 @@ impl<T: PlainData> Rings<T> {
         (self.items.here(token), from * self.slots + self.slot(self.incoming[from].taken))
     }
 
-    /// Marks the next message of a PE as taken: it was copied.
+    /// Marks the next message from a PE as taken, after it was copied. Sends a credit if enough messages were taken.
     #[inline]
     pub(crate) fn taken(&mut self, token: &(impl Stores + ?Sized), from: usize) {
         let (step, behind, incoming) = (self.step, self.behind(from), &mut self.incoming[from]);
@@ -191,19 +192,19 @@ impl<T: PlainData> Rings<T> {
             // Orders the copy of the message before the credit.
             fence(Ordering::Release);
             let credit = self.credits.on(self.pes[from]).index(self.me.number());
-            // Not set, because two credits may arrive in any order.
+            // The credit is added instead of set, because two credits may arrive in any order.
             token.signal_add(credit, step);
         }
     }
 
-    /// The number after the last message of a PE that is known to have arrived.
+    /// Returns the number after the last message from a PE that is known to have arrived.
     #[inline]
     fn arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> u64 {
         let Incoming { taken, arrived, .. } = self.incoming[from];
         if arrived > taken {
             return arrived;
         }
-        // Looks once, and makes progress in the network.
+        // `test` reads the signal once, and makes progress in the network.
         let signal = self.signal(token, from);
         if signal.test(gt(taken)) { signal.__look() } else { taken }
     }

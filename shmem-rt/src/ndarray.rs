@@ -1,6 +1,6 @@
 //! Views of the crate `ndarray` on objects that [`World::local`](crate::World::local) and
-//! [`World::frozen`](crate::World::frozen) open: nested arrays and slices of them ([`AsNdarray`]), and arrays of
-//! [`World::array`](crate::World::array) ([`ArrayNdarray`]). With feature `ndarray`.
+//! [`World::frozen`](crate::World::frozen) open: nested arrays and slices of nested arrays ([`AsNdarray`]), and arrays
+//! of [`World::array`](crate::World::array) ([`ArrayNdarray`]). Needs feature `ndarray`.
 //!
 //! A view borrows the reference of the phase, so it ends with the phase.
 //!
@@ -29,22 +29,22 @@ use shmem_core::array::{ArrayMut, ArrayRef, ChunkMut, ChunkRef, Contiguous};
 use shmem_core::strided::{Shape, Shaped};
 use shmem_core::symmetric_data::{Plain, PlainData};
 
-/// A slice with a view of `ndarray`: of numbers, of [`Element`]s, or of arrays of these. Arrays are slices, too.
+/// A slice that has a view of `ndarray`. Its items are numbers, [`Element`]s, or arrays of these. An array is a slice, too.
 pub trait AsNdarray {
-    /// Its elements.
+    /// The type of the elements.
     type Element;
 
-    /// Its dimensions, as a type: `Ix2` for an array of rows.
+    /// The number of dimensions, as a type of `ndarray`: `Ix2` for an array of rows.
     type Dimension: Dimension;
 
-    /// The array as a view.
+    /// Returns the array as a view.
     ///
     /// # Panics
     ///
-    /// If it takes no memory, and the product of its lengths overflows.
+    /// If the array has no bytes, and the product of its lengths overflows.
     fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 
-    /// The array as an exclusive view.
+    /// Returns the array as an exclusive view.
     ///
     /// # Panics
     ///
@@ -55,9 +55,9 @@ pub trait AsNdarray {
 /// A number, or a `#[derive(Symmetric)]` struct with `impl shmem::ndarray::Element for Particle {}`.
 pub trait Element: PlainData + Shaped<Element = Self> {}
 
-/// [`Shaped`] with the number of dimensions as a type: elements have none, and arrays one more than their items.
+/// [`Shaped`] with the number of dimensions as a type. An element has no dimensions, and an array one more than its items.
 pub trait Nested: Shaped {
-    /// The dimensions.
+    /// The number of dimensions, as a type of `ndarray`.
     type Dimension: Dimension;
 }
 
@@ -84,30 +84,28 @@ impl<T: Nested> AsNdarray for [T] {
 
     fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension> {
         let first = self.as_ptr().cast();
-        // SAFETY: `extents` names elements of the slice only (`Shaped`), which is borrowed for as long as
-        // the view.
+        // SAFETY: `extents` describes only elements of the slice (`Shaped`). The slice is borrowed for as long as the view.
         unsafe { ArrayView::from_shape_ptr(extents::<T, _>(self.len()), first) }
     }
 
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
         let first = self.as_mut_ptr().cast();
-        // SAFETY: `extents` names elements of the slice only (`Shaped`), which is borrowed exclusively for as long
-        // as the view; each element has one index, since each is a value of its own in one of the values
-        // that the slice is made of.
+        // SAFETY: `extents` describes only elements of the slice (`Shaped`). The slice is borrowed exclusively for as long as the
+        // view. No two indices share an element, because each element is a distinct value inside an item of the slice.
         unsafe { ArrayViewMut::from_shape_ptr(extents::<T, _>(self.len()), first) }
     }
 }
 
-/// Lengths and strides, in elements, of `len` values of `T`.
+/// Returns the lengths, and the strides in elements, of a view on `len` values of `T`.
 ///
-/// `ndarray` requires that the product of the lengths other than 0 does not overflow. Arrays without elements may have any lengths.
+/// Panics if the product of lengths other than 0 overflows. `ndarray` forbids that; an array without bytes can have such lengths.
 fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     let shape = const { Shape::slice_of::<T>(0) };
     let dims = shape.dims();
     let (mut lens, mut strides) = (D::zeros(dims.len()), D::zeros(dims.len()));
     for (axis, dim) in dims.iter().enumerate() {
         lens[axis] = if axis == 0 { len } else { dim.len };
-        // Elements of no bytes all have one address.
+        // Elements without bytes have the same address, so their stride is 0.
         strides[axis] = dim.stride.checked_div(shape.element_bytes()).unwrap_or(0);
     }
     let product =
@@ -119,8 +117,8 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     lens.strides(strides)
 }
 
-/// An array of [`World::array`](crate::World::array) with a view of `ndarray`: one whose storage is one range ([`Contiguous`]), or a
-/// chunk of any array.
+/// An array of [`World::array`](crate::World::array) that has a view of `ndarray`. This is an array whose storage is
+/// one range ([`Contiguous`]), or a chunk of any array.
 ///
 /// ```no_run
 /// use shmem::array::Single;
@@ -139,19 +137,19 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
 /// }
 /// ```
 pub trait ArrayNdarray<const D: usize> {
-    /// Its elements.
+    /// The type of the elements.
     type Element;
 
-    /// Its dimensions, as a type: `Ix2` for two.
+    /// The number of dimensions, as a type of `ndarray`: `Ix2` for two.
     type Dimension: Dimension;
 
-    /// The array as a view. Indices begin with 0, also in a chunk.
+    /// Returns the array as a view. Indices begin with 0, also in a chunk.
     fn ndarray(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 }
 
 /// [`ArrayNdarray`] with an exclusive view.
 pub trait ArrayNdarrayMut<const D: usize>: ArrayNdarray<D> {
-    /// The array as an exclusive view. Indices begin with 0, also in a chunk.
+    /// Returns the array as an exclusive view. Indices begin with 0, also in a chunk.
     fn ndarray_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
 }
 
@@ -194,8 +192,7 @@ macro_rules! chunks {
 
             fn ndarray(&self) -> ArrayView<'_, T, Self::Dimension> {
                 let (start, lens, strides) = self.__layout();
-                // SAFETY: from `start` on, these are the elements of the chunk, which is borrowed for as long
-                // as the view.
+                // SAFETY: `lens` and `strides` describe the chunk's elements from `start` on. The view borrows the chunk.
                 unsafe { ArrayView::from_shape_ptr(extents_of(lens, strides), start) }
             }
         }
@@ -209,8 +206,8 @@ where
 {
     fn ndarray_mut(&mut self) -> ArrayViewMut<'_, T, Self::Dimension> {
         let (start, lens, strides) = self.__layout();
-        // SAFETY: from `start` on, these are the elements of the chunk, each under one index; the chunk is borrowed
-        // exclusively for as long as the view.
+        // SAFETY: `lens` and `strides` describe the elements of the chunk, which begin at `start`. No two indices share
+        // an element. The chunk is borrowed exclusively for as long as the view.
         unsafe { ArrayViewMut::from_shape_ptr(extents_of(lens, strides), start) }
     }
 }

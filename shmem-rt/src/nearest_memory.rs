@@ -1,9 +1,9 @@
-//! The NUMA nodes whose memory PEs use.
+//! Finds the NUMA nodes whose memory a PE uses.
 
 use shmem_core::partition::Kind;
 use shmem_core::topology::Topology;
 
-/// Returns the NUMA node whose memory a thread on node `home` uses: the nearest of `kind`; without a kind the nearest with memory.
+/// Returns the node whose memory a thread on node `home` uses: the nearest of `kind`, or else the nearest with memory.
 pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) -> Option<u32> {
     if let Some(node) = kind.and_then(|kind| topology.of_kind(kind, home).first().copied()) {
         return Some(node);
@@ -17,7 +17,7 @@ pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) ->
     usable.min_by_key(distance).map(|node| node.number)
 }
 
-/// Whether a PE on `cpus` (empty: not known) may request memory of `nodes`, if all PEs request the nearest memory of a kind.
+/// Returns whether a PE on `cpus` (empty: unknown) may request memory of `nodes`, if all PEs request the nearest memory of a kind.
 pub(crate) fn may_ask(topology: &Topology, cpus: &[usize], nodes: &[u32], kind: Option<Kind>) -> bool {
     let [node] = nodes else { return true };
     let mut homes = topology.nodes().iter().filter(|home| home.cpus.iter().any(|cpu| cpus.contains(cpu)));

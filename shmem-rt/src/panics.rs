@@ -1,5 +1,4 @@
-//! Messages of panics: with the number of the PE, and in one write, because several PEs print to one terminal and often panic
-//! together.
+//! Texts of panics, with the PE's number. Each is printed by one write, because several PEs often panic together on one terminal.
 
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
@@ -12,11 +11,11 @@ use shmem_launch::diagnostics::say;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Sets the panic hook that names the PE. A hook that the program has set stays.
+/// Sets a panic hook that prints the number of the PE. A hook that the program has set stays in place.
 pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
     let pe = world.my_pe();
     let hook = panic::take_hook();
-    // `take_hook` leaves the hook of the standard library.
+    // The second `take_hook` returns the hook of the standard library, because the first has removed the program's hook.
     let standard = panic::take_hook();
     if ptr::eq(&raw const *hook, &raw const *standard) {
         let is_first = AtomicBool::new(true);
@@ -39,7 +38,7 @@ fn told(pe: usize, info: &PanicHookInfo<'_>, how: &str) -> String {
     format!("shmem: PE {pe}: thread '{name}' panicked{place}:\n{message}{how}")
 }
 
-/// The backtrace of a panic, or, for the first panic of this process, a note how to get one.
+/// Returns the backtrace of a panic, or (only for the first panic of the process) a note how to get one.
 fn how(is_first: bool) -> String {
     match backtrace() {
         Some(frames) => format!("\nstack backtrace:\n{}", frames.trim_end()),
@@ -54,11 +53,11 @@ fn backtrace() -> Option<String> {
     Some(if style == "full" { format!("{all:#}") } else { of_the_program(&all.to_string()) })
 }
 
-/// The frames of the program, between those of the panic and those of the start, as the standard library shows them.
+/// Returns the program's frames: without the frames of the panic and of the start, as the standard library does.
 fn of_the_program(frames: &str) -> String {
     let lines: Vec<&str> = frames.lines().collect();
     let find = |name: &str| lines.iter().position(|line| line.contains(name));
-    // The line of a frame may be followed by one with its place.
+    // The line of a frame may be followed by a line `at ..` with the frame's source line.
     let first = find("__rust_end_short_backtrace").map_or(0, |end| {
         let behind = lines[end + 1..].iter().position(|line| !line.trim_start().starts_with("at "));
         behind.map_or(lines.len(), |more| end + 1 + more)

@@ -1,4 +1,4 @@
-//! Views of the PEs of a job or a team.
+//! Lists of the PEs of a job or a team, computed where possible.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +11,8 @@ use shmem_core::pe::Pe;
 
 use crate::members::Members;
 
-/// PEs in an order: those of a job by their numbers, those of a team by their ranks. Like a slice, but a team whose ranks follow a
-/// stride has no list of its members.
+/// The PEs of a job in the order of their numbers, or of a team in the order of their ranks. The type behaves like a
+/// slice. It is no slice, because the members of a strided team are computed, not stored.
 ///
 /// ```
 /// use shmem::prelude::*;
@@ -48,22 +48,22 @@ impl<'a> Pes<'a> {
         self.len() == 0
     }
 
-    /// The PE with an index, if there is one.
+    /// Returns the PE at position `index`, or `None` if `index` is not below the number of PEs.
     pub fn get(self, index: usize) -> Option<Pe> {
         self.0.get(index).copied()
     }
 
-    /// The PEs in order.
+    /// Iterates over the PEs in order.
     pub fn iter(self) -> PesIter<'a> {
         PesIter { pes: self.0, left: 0..self.len() }
     }
 }
 
-/// The PE with an index.
+/// Returns the PE at position `index`.
 ///
 /// # Panics
 ///
-/// If `index` is not below the number of PEs. `World::pe` returns an error instead, `Team::pe` `None`.
+/// If `index` is not below the number of PEs. Instead of a panic, `World::pe` returns an error, and `Team::pe` returns `None`.
 impl Index<usize> for Pes<'_> {
     type Output = Pe;
 

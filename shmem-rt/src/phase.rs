@@ -1,41 +1,40 @@
-//! Exclusive and read-only phases: references into symmetric memory, soundly.
+//! Exclusive and read-only phases: sound references into symmetric memory.
 //!
-//! Outside phases any PE may write at any time, and symmetric memory is accessed by value only. [`World::local`] opens objects
-//! exclusively on all PEs at once, as `&mut`; [`World::frozen`] opens them as `&`. Why this is sound:
+//! Outside of phases, any PE may write at any time, so symmetric memory is accessed by value only. [`World::local`] gives every PE
+//! a `&mut` to its own copies of objects, and [`World::frozen`] a `&`. This is sound for the following reasons:
 //!
-//! 1. Every operation of this PE on any symmetric object needs a token
-//!    ([`Initiator`](shmem_core::context::Initiator)), and every token borrows the PE's world; that of a
-//!    context borrows the world that the context was made from.
-//! 2. `local` takes the world by `&mut`. So during the body no thread of this PE holds a token, no
-//!    operation of this PE is under way, and none can start. There is one world per PE, ever, so no
-//!    second one can be used instead. The world can be reached again without the end of the borrow: a body may end the
-//!    process, and then the destructors of this thread's thread-locals run, one of which may own the world. So the world
-//!    gives its stream away for the time of the body ([`World::shut`]): operations are refused with the phase's name, an address
-//!    from it faults, and contexts refuse to be bound. Other threads may still have the body's references then. Their memory
-//!    stays mapped when the world is dropped: the phase keeps the job, which keeps the arena, and the frame of the phase is
-//!    never left.
-//! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
-//!    earlier arrives later.
-//! 4. The barrier before the body is checked: all PEs must enter it to open a phase, or the job ends. This does not rest on
-//!    hashes: a word of the barrier counts the PEs that open a phase (`NodeBarrier`), or each PE sees that bit in the line of
-//!    each other PE (`MeetingLines`), and words between nodes, each written by one node, carry it and are compared whole. So
-//!    when it opens, every PE is in (2) and (3), and none can leave before all have entered the barrier after the body, the
-//!    only collective that a PE in a phase can enter. A hash checks that all PEs name the same objects. It finds mistakes,
-//!    and soundness does not rest on it: a PE opens its own copies, and the other PEs have no token, whatever they opened.
-//! 5. Hence no write to any object happens during the body, except by the body through its reference to this
-//!    PE's own copy.
-//! 6. The objects of one call do not overlap (tested before the barrier), so their references do not
-//!    alias; each lies in bytes that this PE's own ledger or layout has given to its handle, aligned for its type. The
-//!    references live for one call: the body is generic over their lifetime, so no reference escapes, not even
-//!    into a static, and the handles are borrowed for as long.
-//! 7. A panic in the body ends the job at once: unwinding would give this PE its world back
-//!    while others still hold references. So does a panic in the barriers.
-//! 8. If halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE writes messages of halos, which
-//!    are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and objects of an
-//!    [`Exchange`](crate::Exchange), which have no handle outside it and are read by value alone. It writes nothing else: its
-//!    [`OpenPhase`] is no token. Neither of the two exchanges is a collective, so (4) holds.
+//! 1. Every operation of this PE on any symmetric object needs a token ([`Initiator`](shmem_core::context::Initiator)),
+//!    and every token borrows the PE's world. The token of a context borrows the world from which the context was made.
+//! 2. `local` takes the world by `&mut`. So during the body no thread of this PE holds a token, no operation of this PE is under
+//!    way, and none can start. A PE has only one world in its lifetime, so there is no second world to use instead. One path leads
+//!    to the world although it is borrowed: a body may end the process, and then the destructors of this thread's thread-locals
+//!    run, one of which may own the world. So the world gives up its endpoint while the body runs ([`World::shut`]): operations
+//!    panic with the phase's name, an address from the world faults, and contexts cannot be bound to it. When the process ends in
+//!    this way, other threads may still have the body's references. The memory stays mapped when the world is dropped, because the
+//!    phase owns the job, the job owns the arena, and the stack frame of the phase is never left.
+//! 3. Before the body all endpoints of this PE are quieted, including those of leaked contexts. So no operation that
+//!    was started earlier arrives later.
+//! 4. The barrier before the body is checked: if a PE enters it for another purpose than to open a phase, the job ends. This check
+//!    does not rely on hashes. On a node, a word of the barrier counts the PEs that open a phase (`NodeBarrier`), or each PE sees a
+//!    bit for this purpose in the line of each other PE (`MeetingLines`). Between nodes, words contain this bit; each is written by
+//!    one node and compared as a whole. So when a phase opens, (2) and (3) hold for every PE. No PE can leave the phase before all
+//!    PEs have entered the barrier after the body, which is the only collective that a PE in a phase can enter. A hash checks that
+//!    all PEs name the same objects. This check finds mistakes, but soundness does not rely on it: a PE opens only its own copies,
+//!    and the other PEs have no token, whatever they opened.
+//! 5. Hence no write to any object happens during the body, except by the body through its reference to this PE's own copy.
+//! 6. The objects of one call do not overlap (tested before the barrier), so their references do not alias. Each object
+//!    is in bytes that this PE's own ledger or layout has reserved for the object's handle, aligned for its type. The
+//!    references are valid for one call. The body is generic over their lifetime, so no reference escapes, not even
+//!    into a static. The handles are borrowed during the call.
+//! 7. A panic in the body ends the job at once: unwinding would give this PE access to its world while other PEs still
+//!    have references. A panic in the barriers ends the job, too.
+//! 8. If halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE writes two kinds of
+//!    memory. Memory of a halo is no object, and only the halo can access it (see [`Halo`](crate::Halo)). Objects of an
+//!    [`Exchange`](crate::Exchange) have no handle outside of the exchange, and are read by value only. The PE cannot
+//!    write other memory, because an [`OpenPhase`] is no token. Neither exchange is a collective, so (4) holds.
 //!
-//! Every type concerned accepts every bit pattern. Processes outside the job are out of scope, as `/proc/self/mem` is for std.
+//! Every bit pattern is a valid value of the opened types. Writes by other processes are out of scope, as for std
+//! (`/proc/self/mem`).
 
 use std::fmt;
 use std::panic::Location;
@@ -53,10 +52,10 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Opens objects exclusively on all PEs: between two barriers, `body` has a `&mut` to the calling PE's own copy of each.
+    /// Opens objects exclusively on all PEs: between two barriers, `body` runs with a `&mut` to the PE's own copy of each object.
     ///
-    /// `objects` is one object by reference, a tuple of them, or a list: a slice, a `Vec` or an array of objects by
-    /// reference, which opens as a `Vec` (an array as an array). All PEs open the same objects.
+    /// `objects` is a reference to an object, a tuple of such references, or a list of them (a slice, a `Vec` or an array). `body`
+    /// gets a tuple for a tuple, an array for an array, and a `Vec` for other lists. All PEs must open the same objects.
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -80,14 +79,15 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Panics
     ///
-    /// If an object is named twice, or two of them overlap. A panic inside `body` ends the job.
+    /// If an object is named twice, or two objects overlap. A panic inside `body` ends the job.
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         self.local_with_exchanges(objects, |opened, _| body(opened))
     }
 
-    /// As [`local`](Self::local), with halos and items exchanged during `body`: a whole run of a stencil on symmetric objects without
-    /// a barrier, or handlers of an [`Exchange`](crate::Exchange) that change them ([`exchange`](Self::exchange) has an example).
+    /// As [`local`](Self::local), but `body` can exchange halos and items with other PEs. So all steps of a stencil can
+    /// run in one phase, without barriers between them; and handlers of an [`Exchange`](crate::Exchange) can change the
+    /// objects ([`exchange`](Self::exchange) has an example).
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -130,17 +130,16 @@ impl<L: ThreadLevel> World<L> {
     ) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, |_| true);
         phase.run(self, None, |endpoint| {
-            // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
-            // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-            // PE's slot.
+            // SAFETY: by (1) to (5) and (8) of the module's argument, no other access happens until `leave`. By (6) the extents do
+            // not overlap (`enter` checks this), and the handles stay borrowed. `mine(0)` is the start of this PE's slot.
             let opened = unsafe { objects.open(endpoint.mine(0)) };
-            // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
+            // SAFETY: all PEs are in this phase until `leave`, by (2) to (4) of the module's argument.
             body(opened, &unsafe { OpenPhase::__new(endpoint) })
         })
     }
 
-    /// Opens objects for reading on all PEs: between two barriers, `body` has a `&` to the calling PE's own copy of each. `objects` are
-    /// as in [`local`](Self::local); one may be named twice.
+    /// Opens objects for reading on all PEs: `body` runs between two barriers, with a `&` to the calling PE's own copy
+    /// of each object. `objects` is as in [`local`](Self::local), but an object may be named twice.
     ///
     /// # Panics
     ///
@@ -149,8 +148,8 @@ impl<L: ThreadLevel> World<L> {
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, |_| true);
         phase.run(self, None, |endpoint| {
-            // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
-            // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+            // SAFETY: by (1) to (5) of the module's argument, no PE writes until `leave`, because PEs in this phase have only
+            // shared references to their own copies. The handles stay borrowed. `mine(0)` is the start of this PE's slot.
             body(unsafe { objects.freeze(endpoint.mine(0)) })
         })
     }
@@ -174,10 +173,10 @@ pub(crate) const FROZEN: PhaseKind = PhaseKind {
     exclusive: false,
 };
 
-/// Upper limit on the objects that a message names.
+/// Upper limit on the objects that an error text names.
 const MOST_NAMES: usize = 8;
 
-/// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
+/// An open phase. Dropping it without [`leave`](Self::leave) means that the body has panicked, and ends the job.
 pub(crate) struct Phase {
     opened: Arc<Opened>,
     left: bool,
@@ -192,11 +191,11 @@ struct Opened {
 }
 
 impl Phase {
-    /// Begins a phase of a team's members, each of which has borrowed its world exclusively.
+    /// Begins a phase of a team's members. Each member must have borrowed its world exclusively.
     ///
     /// # Panics
     ///
-    /// If an object is not one that the team `may_open`, or, unless they are only read, two overlap.
+    /// If `may_open` is false for an object, or if the phase is exclusive and two objects overlap.
     #[track_caller]
     pub(crate) fn enter<O: Objects>(
         team: &Team,
@@ -226,7 +225,7 @@ impl Phase {
         phase
     }
 
-    /// Runs the body of a phase of all PEs, or of a team, and ends the phase. The world refuses operations meanwhile.
+    /// Runs the body of a phase of `team`, or of all PEs, and ends the phase. The world refuses operations meanwhile.
     pub(crate) fn run<L: ThreadLevel, R>(
         self,
         world: &mut World<L>,
@@ -264,11 +263,11 @@ impl Opened {
         team.enter(endpoint, location).meet(&purpose);
     }
 
-    /// The names of the objects; of more than [`MOST_NAMES`] their number, and the first names.
+    /// Returns the names of the objects. If there are more than [`MOST_NAMES`], returns their number and the first names.
     fn subject(&self) -> String {
         let mut names: Vec<String> =
             self.extents.iter().map(|extent| self.job.memory.names.of(*extent)).collect();
-        // All chunks of an array have its name.
+        // All chunks of an array have the array's name.
         names.dedup();
         let shown = names[..names.len().min(MOST_NAMES)].join(", ");
         match names.len() {
@@ -278,7 +277,7 @@ impl Opened {
     }
 }
 
-/// Refuses every operation. Only destructors that run while the process ends inside the phase can issue one.
+/// Refuses every operation. Only destructors can issue one, when the process ends inside the phase.
 impl Observer for Opened {
     fn begin(&self, call: &Call<'_>) -> u64 {
         panic!(
@@ -300,10 +299,10 @@ impl fmt::Display for Opened {
 
 #[track_caller]
 fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'static>) {
-    // Objects of no bytes overlap nothing.
+    // Objects without bytes overlap no object.
     let mut sorted: Vec<Extent> = extents.iter().copied().filter(|extent| extent.bytes > 0).collect();
     sorted.sort_unstable_by_key(|extent| extent.offset);
-    // If any two overlap, two neighbours in this order do: every object that begins between the two begins inside the first.
+    // If any two objects overlap, two adjacent ones do: each object that begins between the two begins inside the first.
     for pair in sorted.windows(2) {
         assert!(
             !pair[0].overlaps(pair[1]),

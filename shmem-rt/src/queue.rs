@@ -1,8 +1,9 @@
 //! Work stealing between PEs.
 //!
-//! A PE offers the older half of its items in its [`Window`]. An idle PE steals half of another PE's window. If it finds no items, it
-//! asks the PEs that are 1, 2, 4, .. steps further round the ring to notify it when they fill their windows (lifelines; Saraswat et
-//! al. 2011), and sleeps. [`Termination`] detects that all items are done.
+//! A PE offers the older half of its items in its [`Window`], a buffer in symmetric memory. An idle PE steals half of
+//! the items in another PE's window. If it finds no items, it sleeps, after it has asked the PEs that are 1, 2, 4, ..
+//! steps further round the ring to notify it when they fill their windows (lifelines; Saraswat et al. 2011).
+//! [`Termination`] detects that all items are done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,20 +23,19 @@ use crate::termination_detection::Termination;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Upper limit on the items of a window: half of a word counts them.
+/// Upper limit on the items of a window, because positions in a window are stored in half a word.
 const MOST: usize = u32::MAX as usize;
 
-/// Upper limit on the victims of an idle PE before it sleeps, besides its lifelines.
+/// Upper limit on the victims that an idle PE tries before it turns to its lifelines.
 const LOOKS: usize = 16;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a queue of work for all PEs. Each PE pushes items and takes the next one; a PE without items steals from
-    /// others. Collective.
+    /// Makes a queue of work items for all PEs. A PE pushes and pops items, and steals from others if it has none. Collective.
     ///
-    /// A PE offers up to `window` of its items to others, in symmetric memory; a few dozen are good, or a few if items are large. The
-    /// other items are in private memory, so a queue is never full.
+    /// A PE offers up to `window` of its items to other PEs, in symmetric memory. Good values are a few dozen, or less
+    /// if items are large. The PE's other items are in private memory, so a queue is never full.
     ///
-    /// The nodes of a tree, each visited by the PE that is idle:
+    /// An example in which idle PEs visit the nodes of a tree:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -62,7 +62,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the default heap has no room: the same error on every PE.
+    /// If the default heap has too little free memory. The error is the same on every PE.
     ///
     /// # Panics
     ///
@@ -88,17 +88,16 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Items of work, each done once, by any PE. From [`World::work_queue`].
+/// A distributed queue of work items. Each item is returned once, to any PE. From [`World::work_queue`].
 ///
-/// A PE takes its own items youngest first, and others steal its oldest items, which are the largest if items divide into smaller ones.
-/// No other order is guaranteed.
+/// A PE pops its own items youngest first. Other PEs steal its oldest items, often the largest ones. No other order is guaranteed.
 ///
 /// # Panics
 ///
 /// All methods panic if another PE has made the queue, which is possible among PEs that are threads of one process.
 pub struct WorkQueue<T> {
     me: Pe,
-    /// Private items, oldest first.
+    /// Items in private memory, oldest first.
     own: VecDeque<T>,
     window: Window<T>,
     termination: Termination,
@@ -116,8 +115,9 @@ impl<T: PlainData> WorkQueue<T> {
         self.offer(world, self.own.len() / 2);
     }
 
-    /// Takes an item of this PE, or steals one from another. Waits while there is none and another PE has items. Returns `None` on
-    /// all PEs when all items are done. All PEs call this until then; the last call is a barrier, after which the queue may be used again.
+    /// Returns an item of this PE, or steals an item of another PE. Blocks while other PEs may still have items.
+    /// Returns `None` on all PEs when all items are done. Every PE must repeat the call until it returns `None`; this
+    /// last call is a barrier. Afterwards the queue can be used again.
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
@@ -157,7 +157,7 @@ impl<T: PlainData> WorkQueue<T> {
             let sources: Vec<_> = self.window.sources(world).collect();
             for (step, source) in sources {
                 world.fetch_or(self.window.word(source, Word::Hungry), 1 << step);
-                // `source` may have filled its window just before.
+                // `source` may have filled its window just before the request, without a notification.
                 if self.steal(world, source) {
                     return self.pop(world);
                 }
@@ -173,13 +173,13 @@ impl<T: PlainData> WorkQueue<T> {
         }
     }
 
-    /// Steals items of another PE's window; returns whether it had any.
+    /// Steals items from another PE's window. Returns whether the window had items.
     fn steal<L: ThreadLevel>(&mut self, world: &World<L>, victim: Pe) -> bool {
         let (first, end) = split(world.fetch(self.window.word(victim, Word::Span)));
         if first >= end {
             return false;
         }
-        // First, because a PE that holds items must not rest.
+        // `resume` comes before `take`, because a PE with items must count as active in termination detection.
         self.termination.resume(world);
         let has = self.window.take(world, victim, &mut self.own);
         if !has {
@@ -211,30 +211,30 @@ impl<T> fmt::Debug for WorkQueue<T> {
     }
 }
 
-/// Distance between words, in words, so that each has a cache line of its own.
+/// Distance between control words, in words, so that each has a cache line (and its neighbour) of its own.
 const LINE: usize = 16;
 
 #[derive(Clone, Copy)]
 enum Word {
-    /// Range of the items left: first in the upper half, end in the lower half.
+    /// Range of the items that are left in the window: its start in the upper half of the word, its end in the lower half.
     Span,
     /// Number of claimed items that other PEs have copied.
     Copied,
-    /// PEs that wait for items of this PE: bit `d` is the PE 2^d steps before this PE.
+    /// PEs that wait for items of this PE. Bit `d` stands for the PE 2^d steps before this PE in the ring.
     Hungry,
-    /// Number of notifications by PEs that have filled their windows.
+    /// Number of notifications by other PEs that have filled their windows.
     Calls,
 }
 
-/// The windows of all PEs: some items of each, in symmetric memory.
+/// A buffer of each PE in symmetric memory, from which other PEs steal items.
 ///
-/// The owner fills its window when it is empty and all claimed items were copied. A PE claims items by one compare-and-swap
-/// of the span: a thief at the beginning, the owner at the end. So each item is claimed once. The thief copies the claimed
-/// items afterwards, and then adds them to `Copied`.
+/// The owner fills its window when the window is empty and thieves have copied all claimed items. A PE claims items by
+/// one compare-and-swap of the word `Span`: a thief at the start of the range, the owner at its end. So each item is
+/// claimed once. The thief then copies the claimed items, and adds their number to the word `Copied`.
 struct Window<T> {
     items: SymBox<[T]>,
     words: SymBox<[Atomic<u64>]>,
-    /// Number of PEs that a PE asks to notify it: those 1, 2, 4, .. steps away.
+    /// Number of PEs that an idle PE asks for a notification: the PEs 1, 2, 4, .. steps away.
     reach: u32,
 }
 
@@ -246,7 +246,7 @@ impl<T: PlainData> Window<T> {
         Ok(Self { items: world.alloc(zeroed(items))?, words, reach })
     }
 
-    /// Fills this PE's window, if it is empty, with at most `most` of its oldest items, and notifies the PEs that wait.
+    /// Fills this PE's window, if it is empty, with at most `most` of the oldest items of `from`. Notifies the PEs that wait.
     fn fill<L: ThreadLevel>(&self, world: &World<L>, from: &mut VecDeque<T>, most: usize) {
         let me = world.me();
         let (first, end) = split(world.fetch(self.word(me, Word::Span)));
@@ -266,7 +266,7 @@ impl<T: PlainData> Window<T> {
         }
     }
 
-    /// Moves half of a window's items into `into`: another PE's oldest, or this PE's youngest. Returns whether there were any.
+    /// Moves half of a window's items into `into`: another PE's oldest, or this PE's youngest. Returns whether it had any.
     fn take<L: ThreadLevel>(&self, world: &World<L>, pe: Pe, into: &mut VecDeque<T>) -> bool {
         let (word, is_own) = (self.word(pe, Word::Span), pe == world.me());
         let mut found = world.fetch(word);
@@ -289,7 +289,7 @@ impl<T: PlainData> Window<T> {
         let mut items = vec![T::zeroed(); taken.len()];
         world.get(&mut items, self.items.on(pe).index(taken));
         if !is_own {
-            // After the copy, because the owner may fill the window then.
+            // `Copied` changes after the copy, because the owner may fill the window again as soon as all items were copied.
             world.add(self.word(pe, Word::Copied), items.len() as u64);
         }
         into.extend(items);
@@ -308,7 +308,7 @@ impl<T: PlainData> Window<T> {
         self.words.on(pe).index(word as usize * LINE)
     }
 
-    /// The PE 2^`step` steps after this PE in the ring (`behind`), or before.
+    /// Returns the PE 2^`step` steps after this PE in the ring if `behind`, or else before this PE.
     fn away<L: ThreadLevel>(&self, world: &World<L>, step: u32, behind: bool) -> Pe {
         let (pes, distance) = (world.n_pes(), 1 << step);
         let number = world.my_pe() + if behind { distance } else { pes - distance };

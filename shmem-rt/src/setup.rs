@@ -1,5 +1,5 @@
-//! What a job is to be, before it starts: settings, partitions and statics, from the environment and the binary. (PEs compare theirs
-//! in `start/agreement.rs`.)
+//! The description of a job before it starts: settings, partitions and statics, from the environment and the binary.
+//! (PEs compare their descriptions in `start/agreement.rs`.)
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -14,12 +14,12 @@ use shmem_launch::env::{self, Settings};
 use crate::error::Result;
 use crate::state::persistent_partition;
 
-/// Description of a program in another language, given before it joins its job.
+/// Description of a program in another language than Rust, which it gives before it joins its job.
 #[derive(Debug)]
 pub struct Program {
-    /// A line that must be equal on all PEs.
+    /// A text of one line that must be equal on all PEs.
     pub line: String,
-    /// Bytes of its globals that become a segment; 0: none.
+    /// Bytes of the program's globals that become a segment; 0 if there is no such segment.
     pub globals: usize,
     /// Bytes of the default heap if the environment gives no size.
     pub default_heap: u64,
@@ -53,8 +53,8 @@ impl Setup {
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
-    /// Writes the position of every static, and the initial images into the PE's slot at `place`, except where a file has contents of
-    /// an earlier job. Called before any token exists in this process.
+    /// Stores the position of every static in its handle, and copies initial values into the slot at `place`, except for partitions
+    /// with the contents of an earlier job. Must be called before any token exists in this process.
     pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, PmemFile>) {
         for part in &self.statics.partitions {
             let k = part.index as usize - 1;
@@ -63,11 +63,11 @@ impl Setup {
                 let (offset, descriptor) = (start + placed.offset as usize, self.descriptors[placed.entry]);
                 let (image, bytes) = (descriptor.image.0, descriptor.entry.size as usize);
                 if !kept && !image.is_null() {
-                    // SAFETY: the image has `bytes` bytes, the layout reserves as many there in this PE's
-                    // mapped slot, and they do not overlap: the image is part of the binary.
+                    // SAFETY: the image has `bytes` bytes, and the layout reserves as many at the destination, in this
+                    // PE's mapped slot. The two do not overlap, because the image is part of the binary.
                     unsafe { core::ptr::copy_nonoverlapping(image, place.wrapping_add(offset), bytes) };
                 }
-                // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in
+                // SAFETY: no token exists yet in this process. The layout reserves the object's bytes at this offset in
                 // every PE's slot, and all PEs have agreed on the layout.
                 unsafe { descriptor.position.place(part.index, offset) };
             }
@@ -75,7 +75,7 @@ impl Setup {
     }
 }
 
-/// Returns the bytes of addresses for later segments.
+/// Returns the bytes of address space that the start reserves for dynamic segments.
 pub(crate) fn later_bytes(settings: &Settings) -> usize {
     (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
 }

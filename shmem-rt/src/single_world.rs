@@ -1,10 +1,10 @@
-//! The one world of a process: the claim to it, and the number of living worlds.
+//! Ensures that a process has one world at most, and counts living worlds.
 //!
-//! A program can contain this library twice: in two versions, or one version built in two ways. Two worlds would conflict in
-//! memory and in the sections of the binary. Cargo refuses two packages that claim to be `shmem` (`links` in `Cargo.toml`).
-//! Without Cargo, the claim is a static with one name for all copies: the linker merges them, or refuses them with that name,
-//! which says what is wrong. Copies that no linker sees together, such as that of a plugin, find each other by a memfd of the
-//! process.
+//! A program can contain this library twice: in two versions, or one version built in two ways. Two worlds would
+//! conflict in memory and in the sections of the binary. Cargo refuses two packages that claim to be `shmem` (`links`
+//! in `Cargo.toml`). Without Cargo, the claim is a static with the same name in all copies. The linker merges these
+//! statics, or refuses them with an error that contains the name, which explains the problem. Copies that are not
+//! linked together, such as a plugin's copy, find each other by a memfd of the process.
 
 use std::fs::{self, DirEntry};
 use std::mem;
@@ -21,10 +21,10 @@ use crate::error::{ErrorKind, Result};
 #[allow(non_upper_case_globals, reason = "what a linker prints")]
 static shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one: AtomicU8 = AtomicU8::new(0);
 
-/// Name of an empty memfd that a process keeps open once it has had a world.
+/// Name of an empty memfd that a process keeps open after its first claim of a world, as a mark for other copies of the library.
 const MARK: &str = "shmem-rt: this process has its world";
 
-/// Living worlds in this process: one at most, or one for each PE over loopback.
+/// Number of living worlds in this process: at most one, or one for each PE over loopback.
 static WORLDS: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn worlds() -> usize {
@@ -58,16 +58,16 @@ pub(crate) fn claim() -> Result<()> {
     Ok(())
 }
 
-/// Makes the mark of this copy of the library, and counts the marks of the process, if the system shows descriptors.
+/// Opens the memfd of this copy of the library, and counts such memfds of the process. `None` without `/proc/self/fd`.
 fn marks() -> Option<usize> {
-    // Never closed.
+    // The memfd stays open until the process ends.
     mem::forget(rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?);
     let is_mark = |file: &DirEntry| {
         let number = file.file_name().to_str().and_then(|number| number.parse().ok());
         number.is_some_and(|number: RawFd| {
-            // SAFETY: a number from 0 on, used for one query of its seals, which fails for a number that is not open.
+            // SAFETY: the number is not negative, and used for one `fcntl` call, which fails if the descriptor is not open.
             let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
-            // Only a memfd has seals; reading a name takes longer.
+            // The test for seals comes first, because only a memfd has seals, and reading a name takes longer.
             rustix::fs::fcntl_get_seals(descriptor).is_ok()
                 && fs::read_link(file.path()).is_ok_and(|name| {
                     name.to_str().is_some_and(|name| name.starts_with(&format!("/memfd:{MARK}")))

@@ -1,24 +1,24 @@
 //! Termination detection for channels, exchanges and queues of work (Mattern's counting method, 1987).
 //!
-//! A word of PE 0 holds two numbers: of PEs that rest (are idle), and of messages sent and not recorded as taken. A PE that begins
-//! to rest adds 1 to the first number, and its sent less its taken messages since its last rest to the second, in one atomic
-//! operation. A resting PE subtracts itself before it takes a message or an item of another PE.
+//! A word of PE 0 contains two numbers: the number of PEs that rest (are idle), and the number of messages that were
+//! recorded as sent but not as taken (received). A PE that begins to rest changes both in one atomic operation. It adds
+//! 1 to the first number. To the second, it adds the messages sent minus the messages taken since its last rest. A
+//! resting PE subtracts 1 from the first number before it takes a message, or an item of another PE.
 //!
-//! The round is over when all PEs rest and the second number is 0. A resting PE has recorded its sent and taken messages. So the
-//! second number counts messages in flight, and messages taken by PEs that do not rest. The holder of a stolen item does not
-//! rest, and only a PE that does not rest creates messages or items. Both numbers are in one word, because two words read one
-//! after the other may never have had these values at the same time.
+//! The round is over when all PEs rest and the second number is 0. Proof: a resting PE has recorded its sent and taken
+//! messages. So if all PEs rest, the second number counts the messages in flight. A PE with a stolen item does not
+//! rest, and only a PE that does not rest creates messages or items. Both numbers are in one word, because two words
+//! that are read one after the other may never have had these values at the same time.
 //!
-//! The PE whose addition completes the round sets a word on every PE, on which that PE waits. A barrier ends the round. The next
-//! round counts in another word, because a PE that found no item to steal may record late that it rests again.
+//! The PE whose addition completes the round sets a word on every PE, and each PE waits for its own word. A barrier ends the round.
+//! The next round counts in another word, because a PE that found no item to steal may record its rest late.
 //!
-//! An exchange in a phase has no barrier, so its count is never reset: round k is over when the count of resting PEs is k times
-//! the number of PEs, and that of messages 0. A resting PE of an exchange resumes only for a message of this round that it has
-//! seen and not taken. That message is counted until then, so the round is not over. Hence no PE changes the word for a round
-//! that is over.
+//! An exchange in a phase has no barrier, so its word is never reset. Round k is over when the first number is k times the number
+//! of PEs, and the second number is 0. In an exchange, a resting PE resumes only for a message of this round that it has seen and
+//! not taken. This message is still counted, so the round is not over. Hence no PE changes the word for a round that is over.
 //!
-//! The number of messages is negative while messages were recorded as taken and not yet as sent. The word is unambiguous
-//! nevertheless, because a message adds more to it than all PEs.
+//! The second number is negative while more messages are recorded as taken than as sent. The word is unambiguous
+//! nevertheless, because one message adds more to the word than all PEs together.
 
 use std::panic::Location;
 
@@ -33,29 +33,29 @@ use crate::initial_contents::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Distance of the words, in words, so that each has a cache line of its own.
+/// Distance between words, in words, so that each has a cache line (and its neighbour) of its own.
 const LINE: usize = 16;
 
-/// The word that notifies a PE, after the two words that count in turn.
+/// Index of the word that notifies a PE. It follows the two words that count in alternate rounds.
 const OVER: usize = 2 * LINE;
 
-/// What one message adds to the count: more than the number of PEs.
+/// The amount that one message adds to the counting word: more than the number of PEs.
 const MESSAGE: u64 = 1 << 24;
 
 pub(crate) struct Termination {
     words: SymBox<[Atomic<u64>]>,
-    /// PE 0, where the count is.
+    /// PE 0, whose memory contains the counting words.
     home: Pe,
     all: u64,
     /// Whether a barrier ends each round.
     meets: bool,
     pub(crate) round: u64,
-    /// Messages sent less messages taken since this PE's last rest.
+    /// Messages sent minus messages taken, since this PE last began to rest.
     balance: i64,
 }
 
 impl Termination {
-    /// Collective. Rounds end by a barrier ([`end`](Self::end)) or, unless `meets`, by [`go_on`](Self::go_on).
+    /// Allocates the words. Collective. Rounds end with a barrier ([`end`](Self::end)) if `meets`, or [`go_on`](Self::go_on).
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(world: &World<L>, meets: bool) -> Result<Self> {
         let (words, all) = (world.alloc(zeroed(OVER + LINE))?, world.n_pes() as u64);
@@ -104,7 +104,7 @@ impl Termination {
     pub(crate) fn end<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) {
         self.round += 1;
         if world.my_pe() == 0 {
-            // Unused since the previous round, which ended by a barrier.
+            // PE 0 resets the word of the next round. No PE has used it since the barrier that ended the previous round.
             world.set(self.count(), 0);
         }
         let (arguments, subject) =

@@ -1,11 +1,11 @@
 //! Tests on several PEs: `#[shmem::test]`.
 //!
-//! The test launches copies of the test binary that run this one test, each as a PE; with `SHMEM_TRANSPORT=loopback` one copy, whose
-//! threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern of hosts ([`HostsAs`]) for tests without one. Hosts reach each other over
-//! libfabric; without it such tests print that they are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}`
-//! for the number of PEs.
+//! A test launches copies of the test binary, each of which runs this one test as a PE. With `SHMEM_TRANSPORT=loopback`, it
+//! launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` distributes the PEs of tests over pretended hosts ([`HostsAs`]),
+//! unless the test itself sets it. Hosts communicate over libfabric; without libfabric, such tests print that they are skipped.
+//! `SHMRUN_LAUNCHER` is the command of another launcher, in which `{pes}` stands for the number of PEs.
 //!
-//! `#[should_panic]` is evaluated here, because the test harness of a PE would count its panic as success.
+//! `#[should_panic]` is evaluated here, because otherwise the test harness in a PE would count the PE's panic as success.
 
 use std::borrow::Cow;
 use std::process::{Command, Output, Stdio};
@@ -25,17 +25,17 @@ const TEST: &str = "SHMRUN_TEST";
 
 const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
-/// Time after its limit in which a test ends itself.
+/// Time that a process has after the test's limit to end itself, before its launcher kills it.
 const GRACE: Duration = Duration::from_secs(10);
 
 const PANICKED: u8 = 101;
 
-/// The expansion of `#[shmem::test]`. With `panics`, a PE must panic with a message that contains the text.
+/// Runs a test, as the expansion of `#[shmem::test]`. With `panics`, a PE must panic with a text that contains `panics`.
 ///
 /// # Panics
 ///
-/// If a PE fails, does not panic as it should, or the test takes too long. The message contains what the PEs printed, and where
-/// they waited at the time limit.
+/// If a PE fails, the expected panic is missing, or the test exceeds its time limit. The panic's text contains the
+/// output of the PEs, and where they waited at the time limit.
 #[track_caller]
 pub fn test<L: ThreadLevel, R: Outcome>(
     name: &str,
@@ -75,7 +75,7 @@ pub fn test<L: ThreadLevel, R: Outcome>(
         }
         Some(_) if outcome.code == 0 => panic!("no PE panicked, and one should have\n{printed}"),
         Some(expected) => {
-            // Another launcher may return the code of another PE.
+            // The exit code is not compared with another launcher, which may return the code of another PE.
             let panicked = outcome.code == PANICKED || std::env::var_os(LAUNCHER).is_some();
             let as_expected =
                 || outcome.outputs.iter().any(|output| panicked_with(&text(&output.err), expected));
@@ -88,9 +88,9 @@ pub fn test<L: ThreadLevel, R: Outcome>(
     }
 }
 
-/// The time limit of a test: its own, or the environment's.
+/// Returns the time limit of a test: `own`, or the limit from the environment. `SHMEM_TEST_TIMEOUT=0` removes both.
 fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
-    // No other variable is read, because a test may set wrong ones on purpose.
+    // Only this variable is read, because a test may set other variables to invalid values on purpose.
     let name = TEST_TIMEOUT.name;
     let default =
         Settings::from_env(said(name, environment).map(|value| (name.to_owned(), value)))?.test_timeout;
@@ -107,7 +107,7 @@ fn job(
     let said = |name: &str| said(name, environment);
     let threads = said(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("loopback"));
     let processes = if threads { 1 } else { pes };
-    // The harness that started this test has decided whether ignored tests run.
+    // `--include-ignored`, because the harness that started this test has already decided that the test runs.
     let arguments = ["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"];
     if let Ok(launcher) = std::env::var(LAUNCHER) {
         let words = launcher.split_whitespace().map(|word| word.replace("{pes}", &pes.to_string()));
@@ -137,8 +137,8 @@ fn said(name: &str, environment: &[(&str, &str)]) -> Option<String> {
     own.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(name).ok())
 }
 
-/// Runs a job by another launcher, whose output is one text. The PEs print where they wait before their time is over. `timeout`
-/// (coreutils) ends the launcher, which ends its PEs.
+/// Runs a job by another launcher. Its output is one text for all PEs. PEs warn about long waits before the time limit,
+/// so that the output says where they wait. The command `timeout` of coreutils ends the launcher, which ends its PEs.
 fn launched(
     mut words: Vec<String>,
     arguments: &[&str],
@@ -173,12 +173,12 @@ fn launched(
     Ok(launch::Outcome { code, failure, report: String::new(), outputs })
 }
 
-/// Why a test is skipped, if its PEs need libfabric, which cannot be loaded.
+/// Returns the reason to skip a test: its PEs need libfabric, which cannot be loaded. Otherwise `None`.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     let transport = said(TRANSPORT.name, environment).unwrap_or_default().to_ascii_lowercase();
     let apart = said(HOSTS_AS, environment).is_some();
     let over_it = transport == "ofi" || apart && matches!(transport.as_str(), "" | "auto");
-    // A library that the test itself names is loaded by its PEs alone.
+    // If the test itself names a library, only its PEs load the library.
     if !over_it || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
         return None;
     }
@@ -202,7 +202,7 @@ fn printed(outcome: &launch::Outcome, path: &str) -> String {
     lines
 }
 
-/// What a PE printed, without the output of the harness around it.
+/// Returns the output of a PE, without the output of the test harness around it.
 fn own<'o>(out: &'o str, path: &str) -> &'o str {
     let own = out.strip_prefix(&format!("\nrunning 1 test\ntest {path} ... ")).unwrap_or(out);
     let ends = ["ok\n\ntest result: ", "FAILED\n\nfailures:\n"].iter();
@@ -211,15 +211,15 @@ fn own<'o>(out: &'o str, path: &str) -> &'o str {
 }
 
 fn panicked_with(err: &str, expected: &str) -> bool {
-    // `thread 'name' (1) panicked at src/main.rs:1:1:`, then lines with the message.
+    // The format is `thread 'name' (1) panicked at src/main.rs:1:1:`, and then the lines of the panic's text.
     err.split(" panicked at ")
         .skip(1)
         .any(|panic| panic.split_once('\n').is_some_and(|(_, message)| message.contains(expected)))
 }
 
-/// Runs the test in a process that was started for it; an error of the body ends the job.
+/// Runs the test in a process that was launched as a PE. An error of the body ends the job.
 fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut World<L>) -> R) {
-    // The harness waits for this thread, and runs nothing else.
+    // The harness's main thread only waits for this thread, so deadlock detection may ignore it.
     stand_for_all(0);
     let ended = run_pes(limit, |world| {
         if let Some(error) = body(world).error() {

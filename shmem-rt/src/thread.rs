@@ -1,7 +1,7 @@
 //! Thread levels, as types.
 //!
-//! The level decides by auto traits alone which threads may use a world or a context: a world holds its level's marker, and all else
-//! in it is `Send` and `Sync`.
+//! A world or a context contains the marker type of its level. Only this marker decides whether it is `Send` or `Sync`,
+//! that is, which threads may use it. All other fields are `Send` and `Sync`.
 //!
 //! Source: OpenSHMEM 1.6, `shmem_init_thread`.
 
@@ -11,37 +11,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::mapping::Level;
 
-/// One thread: the one that started.
+/// Level at which one thread exists: the thread that started the world.
 #[derive(Debug)]
 pub struct Single(PhantomData<dyn kept::World_of_level_single__other_threads_need_threads_multiple>);
 
-/// Several threads, of which the one that started communicates.
+/// Level at which several threads exist, but only the thread that started the world communicates.
 #[derive(Debug)]
 pub struct Funneled(PhantomData<dyn kept::World_of_level_funneled__other_threads_need_threads_multiple>);
 
-/// Several threads, one of which communicates at a time.
+/// Level at which several threads exist, and one at a time communicates.
 #[derive(Debug)]
 pub struct Serialized(
     PhantomData<dyn kept::Level_serialized__one_thread_at_a_time__sharing_needs_multiple + Send>,
 );
 
-/// Any thread, any time.
+/// Level at which any thread may communicate at any time.
 #[derive(Debug)]
 pub struct Multiple(());
 
-/// A context for the thread that made it.
+/// Kind of a context that only the thread that made it uses.
 #[derive(Debug)]
 pub struct Private(PhantomData<dyn kept::Context_of_one_thread__create_one_on_each_thread>);
 
-/// A context of a [`Serialized`] domain, whose contexts are used one [`Turn`](crate::Turn) at a time.
+/// Kind of a context of a [`Serialized`] domain, whose contexts are used one [`Turn`](crate::Turn) at a time.
 #[derive(Debug)]
 pub struct InTurn(PhantomData<dyn kept::Context_used_in_turn__bind_it_in_a_turn_on_each_thread + Send>);
 
-/// Makes the guard of a lock `!Send`, because the thread that holds the lock releases it.
+/// Makes the guard of a lock `!Send`, because only the thread that acquired the lock may release it.
 #[derive(Debug)]
 pub(crate) struct HeldLock(PhantomData<dyn kept::Lock_held_by_a_thread__drop_the_guard_on_that_thread>);
 
-/// Makes a turn with a domain `!Send`, because it contains a reference to a serialized world.
+/// Makes a turn of a domain `!Send`, because the turn contains a reference to a serialized world.
 #[derive(Debug)]
 pub(crate) struct OneTurn(PhantomData<dyn kept::Turn_of_one_thread__take_a_turn_on_each_thread>);
 
@@ -53,14 +53,13 @@ impl OneTurn {
     pub(crate) const HERE: Self = Self(PhantomData);
 }
 
-/// A context of kind `K` that only reads: puts, signals and updates through it do not compile.
+/// Kind of a context that is used as kind `K` says, but only reads: puts, signals and updates through it do not compile.
 ///
 /// Source: OpenSHMEM 1.6, `SHMEM_CTX_NOSTORE`.
 #[derive(Debug)]
 pub struct NoStore<K>(PhantomData<K>);
 
-/// Reasons why a value stays on its thread. A trait object is neither `Send` nor `Sync`, and the error of rustc for a value on another
-/// thread begins with the name of its trait. These names are that message.
+/// Traits that make a type `!Send` and `!Sync`. rustc's error for a use on another thread begins with the trait's name.
 #[allow(non_camel_case_types, reason = "they are read as sentences")]
 mod kept {
     pub(super) trait World_of_level_single__other_threads_need_threads_multiple {}
@@ -85,12 +84,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// [`Single`], [`Funneled`], [`Serialized`] or [`Multiple`].
+/// A thread level of a world: [`Single`], [`Funneled`], [`Serialized`] or [`Multiple`].
 pub trait ThreadLevel: sealed::Sealed + 'static {
-    /// Name in reports.
+    /// Name of the level in reports.
     const NAME: &'static str;
 
-    /// Level of the world's own endpoint.
+    /// The level at which the world's own endpoint is used.
     const USE: Level;
 }
 
@@ -110,15 +109,15 @@ levels! {
     Multiple = "multiple", Multiple;
 }
 
-/// How the contexts of a domain may be used: [`Private`], [`Serialized`] or [`Multiple`].
+/// A thread level of a domain, which says how its contexts may be used: [`Private`], [`Serialized`] or [`Multiple`].
 pub trait ContextLevel: ContextKind<Level = Self> {
     /// The level as a value.
     const LEVEL: Level;
 }
 
-/// How a context may be used: a [`ContextLevel`], [`InTurn`], or either with the option [`NoStore`].
+/// A kind of context, which says how it may be used: a [`ContextLevel`], [`InTurn`], or either with the option [`NoStore`].
 pub trait ContextKind: sealed::Sealed + 'static {
-    /// The level of its domain.
+    /// The level of the context's domain.
     type Level: ContextLevel;
 }
 
@@ -147,7 +146,7 @@ impl<K: Storing> ContextKind for NoStore<K> {
     type Level = K::Level;
 }
 
-/// A kind of contexts that also write.
+/// A kind of contexts that may write as well as read.
 #[diagnostic::on_unimplemented(
     message = "a context of kind `{Self}` issues no puts, signals or updates",
     label = "this context only reads",
@@ -160,7 +159,7 @@ impl Storing for Serialized {}
 impl Storing for Multiple {}
 impl Storing for InTurn {}
 
-/// A kind of contexts that are bound without a turn.
+/// A kind of contexts that can be bound without a [`Turn`](crate::Turn).
 #[diagnostic::on_unimplemented(
     message = "contexts of a `Serialized` domain are used in turn",
     label = "is bound by a turn of its domain",

@@ -1,4 +1,4 @@
-//! Which specification this library follows, and which release it is.
+//! The specification that this library follows, and the release of this library.
 //!
 //! ```
 //! use shmem::version::{NAME, OPENSHMEM, Version};
@@ -12,9 +12,9 @@ use std::fmt;
 /// A version of a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// Number of the edition.
+    /// Number of the edition: the part before the dot.
     pub major: u32,
-    /// Number of the revision.
+    /// Number of the revision: the part after the dot.
     pub minor: u32,
 }
 
@@ -24,12 +24,12 @@ impl fmt::Display for Version {
     }
 }
 
-/// The specification that names and meanings are taken from.
+/// The version of OpenSHMEM from which names and semantics are taken.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_info_get_version`.
 pub const OPENSHMEM: Version = Version { major: 1, minor: 6 };
 
-/// This library and its release.
+/// Name and release of this library.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_info_get_name`.
 pub const NAME: &str = concat!("shmem-rt ", env!("CARGO_PKG_VERSION"));

@@ -1,4 +1,4 @@
-//! Messages of the runtime: downgrades of partitions, and long waits.
+//! Diagnostics of the runtime: downgrades of partitions, and long waits.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
 use shmem_launch::launch::report::Standing;
 
-/// Prints what partitions asked for and were not granted, unless `SHMEM_PARTITION_WARN` is 0.
+/// Prints which requested traits of partitions were not granted, unless `SHMEM_PARTITION_WARN` is 0.
 pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[Alike<Grant>]) {
     if settings.partition_warn {
         for line in downgrades(specs, grants) {
@@ -20,10 +20,10 @@ pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[A
     }
 }
 
-/// A PE, as a waiting PE sees it: number and record.
+/// A PE's number, and its record in shared memory, which a waiting PE reads.
 pub(crate) type Peer<'a> = (usize, &'a PeRecord);
 
-/// Describes a long wait: PE, place, time, and the PEs waited for: in a collective those that have not entered it, else all others.
+/// Describes a long wait of PE `me`, and for which PEs it waits: in a collective, those that have not entered it; else all others.
 pub(crate) fn long_wait<'a>(
     me: usize,
     activity: &Activity,
@@ -31,7 +31,7 @@ pub(crate) fn long_wait<'a>(
     peers: impl Iterator<Item = Peer<'a>>,
 ) -> String {
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", waited.as_secs_f64());
-    // Records count the collectives of the team of all PEs only.
+    // Records count only the collectives of the team of all PEs, which has index 0.
     let in_collective = activity.count != 0 && activity.team == 0;
     let has_entered = |record: &PeRecord| in_collective && record.collectives() >= activity.count;
     let others = peers.filter(|(number, record)| *number != me && !has_entered(record));

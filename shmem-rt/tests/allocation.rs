@@ -1,6 +1,6 @@
 //! Allocations by operations and collectives, and the memory that a PE and a node keep for each PE of the job. Operations do not
-//! allocate. Collectives on one node allocate their result, and a text about the wait of a PE that sleeps. Few collectives between
-//! nodes allocate more (docs/scale.md).
+//! allocate. Collectives on one node allocate only their result, and the text that a sleeping PE prints about its wait. Few
+//! collectives between nodes allocate more (docs/scale.md).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,37 +13,37 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::memory::Machine;
 
-/// The system's allocator with counters.
+/// The system's allocator, with counters.
 struct Counted;
 
 /// Bytes that all threads have allocated and not freed.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Allocations of this thread. (The main thread of the tests allocates as well.)
+    /// Number of allocations of this thread. (The main thread of the tests allocates, too.)
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static LONG: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Upper limit on the bytes of a text of a sleeping PE about its wait. Data of collectives are longer.
+/// Upper limit on the bytes of the text that a sleeping PE prints about its wait. Data of collectives are longer.
 const TEXT: usize = 256;
 
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-// SAFETY: each call is passed to the system's allocator.
+// SAFETY: each call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         LONG.set(LONG.get() + usize::from(layout.size() > TEXT));
         LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller fulfils the rules of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller fulfils the rules of `dealloc`.
         unsafe { System.dealloc(memory, layout) };
     }
 }
@@ -98,7 +98,7 @@ fn operations_do_not_allocate(world: &mut World) {
 }
 
 const PES: usize = 3;
-/// Elements of each PE, so many that they go in barrier rounds, in staging buffers, and in chunks.
+/// Elements of each PE. Short data travel with the barrier round, longer data through staging buffers, the longest in chunks.
 const LENGTHS: [usize; 5] = [1, 20, 100, 3000, 20_000];
 const MOST: usize = LENGTHS[4] * PES;
 
@@ -107,13 +107,13 @@ static GIVEN: [u64; MOST];
 #[symmetric]
 static TAKEN: [u64; MOST];
 
-/// An item that is no number.
+/// An item type that is no number.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
 struct Wide([u64; 7]);
 
-/// Calls each collective once on objects and once on private memory, with `len` elements of each member. Passes the name and the
-/// allocations of each call to `made`.
+/// Calls each collective on objects and on private memory, with `len` elements of each member. Passes the name of each call and its
+/// number of allocations to `made`.
 fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut dyn FnMut(&str, usize)) {
     let (team, root) = (world.team(), world.pes()[1]);
     let (given, all_given) = (GIVEN.here(world).index(..len), GIVEN.here(world).index(..len * PES));
@@ -159,7 +159,7 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
     }
 }
 
-/// Calls each collective with each length twice. The second call may allocate at most `may` times.
+/// Calls each collective twice with each length. The second call may make at most `may` allocations.
 fn allocate_at_most(world: &World, may: impl Fn(&str, usize) -> usize) {
     let mut lists = [vec![1; MOST], vec![2; MOST]];
     for len in LENGTHS {
@@ -180,7 +180,7 @@ fn collectives_between_nodes_do_not_allocate(world: &mut World) {
     allocate_at_most(world, |call, len| {
         let is_of = |names: &[&str]| names.iter().any(|name| call.starts_with(name));
         let has_lists = is_of(&["alltoalls", "reduce_scatter"]);
-        // Chunks are received in windows, by a list of steps.
+        // Chunks are received through buffers, by a list of steps, which is allocated.
         let comes_in_chunks = len == LENGTHS[4] && !call.contains("scan");
         match comes_in_chunks {
             true => 12,
@@ -190,20 +190,20 @@ fn collectives_between_nodes_do_not_allocate(world: &mut World) {
     });
 }
 
-/// Bytes that a PE keeps for each PE of its job on the same node.
+/// Bytes that a PE keeps for each PE on its node.
 const FOR_EACH: u64 = 88;
 
-/// Upper limit on the bytes that a PE keeps for itself: names, lists of CPUs and of memory.
+/// Upper limit on the bytes that a PE keeps in any job: names, lists of CPUs, lists of memory.
 const MOST_OF_ITS_OWN: u64 = 100_000;
 
-/// Bytes that a node keeps for each PE of the job: its entry in the list of all PEs.
+/// Bytes that a node keeps for each PE of the job: an entry in the list of all PEs.
 const OF_THE_NODE: u64 = 8;
 
 const JOBS: [u64; 4] = [2, 8, 32, 64];
 
 const PE: &str = "ALLOCATION_PE";
 
-/// Not a test by itself: the program of PEs, which print the bytes that they keep, and read-only mappings of the library.
+/// The program of the PEs, and no test by itself. Prints the bytes that a PE keeps, and read-only mappings that PEs share.
 #[test]
 fn program() {
     if std::env::var_os(PE).is_some() {
@@ -219,7 +219,7 @@ fn program() {
     }
 }
 
-/// Returns the bytes of the PE that keeps most, and the bytes that the node keeps once, in whole pages.
+/// Returns the largest number of bytes that a PE keeps, and the bytes that the node keeps once, in whole pages.
 fn kept(pes: u64) -> [u64; 2] {
     let job = Launch::new(std::env::current_exe().unwrap(), pes as usize)
         .args(["--exact", "program", "--nocapture", "--test-threads=1"])
@@ -233,7 +233,7 @@ fn kept(pes: u64) -> [u64; 2] {
     for output in &outcome.outputs {
         let said = String::from_utf8_lossy(&output.out);
         for line in said.lines().filter_map(|line| line.strip_prefix("shares ")) {
-            // Mappings of one file have its inode.
+            // The same inode means the same memory.
             let words: Vec<_> = line.split_whitespace().collect();
             let (start, end) = words[0].split_once('-').unwrap();
             let address = |text| u64::from_str_radix(text, 16).unwrap();
@@ -256,7 +256,7 @@ fn what_a_pe_and_its_node_keep_grows_as_the_formula_says() {
     assert!(kept[0][0] < MOST_OF_ITS_OWN, "{kept:?}");
     let growth = [0, 1, 2].map(|k| (kept[k + 1][0] - kept[k][0]) / (JOBS[k + 1] - JOBS[k]));
     let is_near = |growth: u64, says: u64| growth.abs_diff(says) <= says / 6;
-    // The first growth also has memory that is kept once.
+    // The first growth is not compared, because it includes memory that is kept once.
     assert!(is_near(growth[2], growth[1]), "in proportion to the number of PEs: {growth:?} bytes for each");
     if Machine::default().topology().nodes().len() == 1 {
         assert!(is_near(growth[2], FOR_EACH), "{growth:?} bytes for each PE, and not {FOR_EACH}");

@@ -1,7 +1,7 @@
-//! Arrays on machines with several NUMA nodes: each chunk is on its node.
+//! Arrays on machines with several NUMA nodes: each chunk must be on its node.
 //!
-//! The cases are those of "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases", at 1/64 of the size. The tests are skipped on
-//! a machine with one node, unless `EXPECTED_NODES` says how many there are.
+//! The cases are those of "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases", at 1/64 of the size. On a machine with
+//! one node the tests are skipped, unless `EXPECTED_NODES` names the number of nodes.
 
 use rustix::thread::CpuSet;
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
@@ -9,10 +9,10 @@ use shmem::partition::{Kind, NewPartition, Pages, Policy};
 use shmem::prelude::*;
 use shmem_core::memory::Machine;
 
-/// Pages of 4 KiB are assumed by the cases.
+/// Bytes of a page, as the cases assume.
 const PAGE: usize = 4096;
 
-/// The nodes on whose CPUs this PE may run.
+/// Returns the number of NUMA nodes on whose CPUs this PE may run; `None` if the test is skipped.
 fn nodes() -> Option<usize> {
     let nodes = Machine::default().topology().homes().len();
     match std::env::var("EXPECTED_NODES") {
@@ -26,7 +26,7 @@ fn nodes() -> Option<usize> {
     Some(nodes)
 }
 
-/// Pages that the kernel has moved since the machine started.
+/// Returns the number of pages that the kernel has moved since the machine started.
 fn moved() -> u64 {
     let counters = std::fs::read_to_string("/proc/vmstat").unwrap();
     let counter = |name| {
@@ -36,7 +36,7 @@ fn moved() -> u64 {
     counter("pgmigrate_success ") + counter("numa_pages_migrated ")
 }
 
-/// Makes an array of bytes, compares its affinity with an expected one, and its elements with values that another PE writes.
+/// Makes an array of bytes. Compares its affinity with the expected one, and its elements with values that another PE has written.
 fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], storage: S, at_least: f64) {
     let array = world.array(shape).storage(storage).zeroed::<u8>().unwrap();
     let what = format!("{shape:?} {} in {} chunks", array.kind(), array.chunking().chunks());
@@ -48,7 +48,7 @@ fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], stora
     let mut mine = vec![1; len];
     world.get(&mut mine[..], array.on(east));
     assert!(mine == vec![0; len], "{what}");
-    // Writes of another PE do not move pages.
+    // Writes of another PE must not move pages.
     mine.fill(me);
     world.put(array.on(east), &mine[..]);
     world.barrier_all();
@@ -59,13 +59,13 @@ fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], stora
     world.free(array).unwrap();
 }
 
-/// One shape in all storages. `one_range` is the affinity that storages of one range reach.
+/// Checks a shape in all storages. `one_range` is the affinity that storages with one address range reach.
 fn in_all_storages<const D: usize>(world: &mut World, shape: [usize; D], one_range: f64) {
     check(world, shape, Single, one_range);
     check(world, shape, Separate, one_range);
     check(world, shape, Cyclic { block: 0 }, one_range);
     check(world, shape, Multi, 1.0);
-    // Without a storage, arrays of less than a page for each chunk are not placed.
+    // The default storage does not place arrays of less than a page for each chunk.
     let fills = shape.iter().product::<usize>() >= nodes().unwrap_or(1) * PAGE;
     check(world, shape, Chosen, if fills { one_range } else { 0.0 });
 }
@@ -74,20 +74,20 @@ fn in_all_storages<const D: usize>(world: &mut World, shape: [usize; D], one_ran
 fn use_cases_of_the_source_lie_where_they_should(world: &mut World) {
     let Some(nodes) = nodes() else { return };
     let before = moved();
-    // `[0..#2**30] int(8)`: perfect with any technique, with any expected number of nodes.
+    // `[0..#2**30] int(8)`: perfect with each storage and each expected number of nodes.
     in_all_storages(world, [1 << 24], 1.0);
-    // `[0..#2**30-2**20] int(8)`: with 8 nodes, chunks end in the middles of pages.
+    // `[0..#2**30-2**20] int(8)`: with 8 nodes, chunks end inside pages.
     in_all_storages(world, [(1 << 24) - (1 << 14)], if nodes <= 4 { 1.0 } else { 0.999 });
-    // `[0..#2**11] int(8)`, small compared to a page: two nodes are exact, with more, pages cannot be split.
+    // `[0..#2**11] int(8)`, less than a page: exact with two nodes; with more nodes, pages cannot be split.
     in_all_storages(world, [1 << 11], if nodes == 2 { 1.0 } else { 0.25 });
-    // `[0..1, 0..#2**30] int(8)`: with more than two nodes cut on the second dimension, so nodes take turns.
+    // `[0..1, 0..#2**30] int(8)`: with more than two nodes, the second dimension is cut, so nodes take turns.
     in_all_storages(world, [2, 1 << 24], 1.0);
     // `[0..1, 0..#2**30-2**20] int(8)`.
     in_all_storages(world, [2, (1 << 24) - (1 << 14)], if nodes <= 4 { 1.0 } else { 0.999 });
-    // Lengths that fit nothing, chunks of more than 1000 pages.
+    // Lengths that are no multiple of anything. Chunks have more than 1000 pages.
     in_all_storages(world, [nodes * 1001 * PAGE + 777], if nodes == 2 { 1.0 } else { 0.999 });
     in_all_storages(world, [nodes * 7 + 1, 13, 45_007], if nodes == 2 { 1.0 } else { 0.999 });
-    // Cut on the last dimension, chunks have 21 runs of some 50 pages: at most half a page astray at each end.
+    // With the last dimension cut, a chunk has 21 runs of some 50 pages. At most half a page at each end is elsewhere.
     in_all_storages(world, [3, 7, nodes * 1001 * PAGE / 21 + 5], if nodes == 2 { 1.0 } else { 0.98 });
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
 }
@@ -115,11 +115,11 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
     }
 }
 
-/// The mode and the first nodes of the policy of the page at an address, or the node of the page.
+/// Returns the mode and the first nodes of the memory policy of an address; by `flags`, the node of its page.
 fn mempolicy(address: *const u8, flags: libc::c_int) -> (i32, u64) {
     let (mut mode, mut nodes) = (0_i32, [0_u64; 16]);
     let (to_mode, to_nodes) = (&raw mut mode, nodes.as_mut_ptr());
-    // SAFETY: mode and nodes live until the call returns, and the mask has the passed number of bits.
+    // SAFETY: mode and nodes live until the call returns, and the mask of nodes has as many bits as the call says.
     let result =
         unsafe { libc::syscall(libc::SYS_get_mempolicy, to_mode, to_nodes, 1024_u64, address, flags) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
@@ -138,7 +138,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     let heaps = policy(world.malloc(1 << 20).unwrap().as_ptr().wrapping_add(8 << 20));
     assert_eq!((policy(first), policy(last)), (heaps, heaps));
 
-    // An object at the place of a freed array is on the node of this PE.
+    // An object at the address of a freed array is on the node of this PE.
     let array = world.array([1 << 20]).storage(Single).chunks(2).zeroed::<u8>().unwrap();
     let offset = array.parts()[0].offset;
     world.free(array).unwrap();
@@ -153,7 +153,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     assert!(nodes.iter().all(|node| *node == nodes[0]), "{nodes:?}");
 }
 
-/// An array larger than a node or the machine is one error on every PE, and no process is killed.
+/// An array that exceeds a node or the machine is one error on every PE, and kills no process.
 #[shmem::test(pes = 2)]
 fn what_does_not_fit_is_an_error(world: &mut World) {
     let Some(_) = nodes() else { return };
@@ -165,10 +165,10 @@ fn what_does_not_fit_is_an_error(world: &mut World) {
     let new = NewPartition::new(1 << 20).kind(Kind::NormalMem).policy(Policy::Mandatory);
     let id = world.create_partition(new).unwrap().id();
     let topology = Machine::default().topology();
-    // One PE has room on its node, two have not, though the machine has enough.
+    // One PE has enough memory on its node, two PEs have not, although the machine has enough.
     let home = topology.nodes().iter().find(|node| node.number == 0).unwrap();
     let of_node = home.free as usize / 10 * 6;
-    // PEs may see different numbers.
+    // The minimum is taken, because PEs may see different amounts of memory.
     let of_machine = world.min(Machine::default().available().bytes as usize / 4 * 3);
     for kind in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
         let array = world.array([of_node]).storage_kind(kind).partition_id(id).chunks(1);
@@ -203,13 +203,13 @@ fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {
     }
 }
 
-/// A PE on one node of several: nothing is split, so huge pages of the pool are all on that node.
+/// Arrays of a PE on one of several nodes are not split, so huge pages of the pool are all on that node.
 #[shmem::test(pes = 1)]
 fn arrays_of_one_node_have_huge_pages(world: &mut World) {
     let Some(_) = nodes() else { return };
     let topology = Machine::default().topology();
     let home = topology.homes()[0];
-    // The main thread of the process may run on the CPUs of the PE.
+    // The main thread of this process may run on the same CPUs as the PE's thread.
     let mut set = CpuSet::new();
     topology.cpus_of(home).iter().for_each(|cpu| set.set(*cpu));
     rustix::thread::sched_setaffinity(Some(rustix::process::getpid()), &set).unwrap();

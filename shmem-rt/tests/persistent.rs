@@ -1,5 +1,5 @@
-//! Partitions that outlive their job. Each test runs several jobs, one after the other, whose PEs are this binary and run one of
-//! the programs below.
+//! Partitions that outlive their job. Each test runs several jobs, one after the other. Their PEs are copies of this program, which
+//! run one of the programs below.
 
 #[path = "scenario/mod.rs"]
 #[expect(dead_code, reason = "nothing is started below another program")]
@@ -18,7 +18,7 @@ use shmem_launch::codec;
 use tempfile::TempDir;
 
 shmem::partitions! {
-    /// Outlives the job, if the environment says so.
+    /// Outlives the job, if the environment names a file.
     pub keep { id = 4, size = "1M" }
 }
 
@@ -31,10 +31,10 @@ const FILE: &str = "SHMEM_SYMMETRIC_PARTITION4";
 /// Bytes of the list of names of a partition of 4 MiB.
 const LIST: usize = 64 << 10;
 
-/// Items of what is written in a loop: several steps of a comparison.
+/// Items that a program writes in a loop. Comparing them takes several steps.
 const MANY: usize = 300_000;
 
-/// Not tests of their own: the PEs' entries.
+/// The PEs' entries, and no tests by themselves.
 mod pes {
     use super::*;
 
@@ -45,7 +45,7 @@ mod pes {
         }
     }
 
-    /// The same as threads of one process, if the transport says so.
+    /// Runs the same programs with PEs as threads of one process, if the transport says so.
     #[shmem::test(pes = 2)]
     fn on_threads(world: &mut World) {
         if let Some(name) = scenario::named() {
@@ -81,20 +81,20 @@ fn run(name: &str, world: &mut World) {
             let empty = heap.named("empty", shmem::zeroed::<u8>(0)).unwrap();
             let one = heap.named("one", shmem::value(3.5_f64)).unwrap();
             assert_eq!(one.here(world).load(), 3.5);
-            // The same name is the same object, and a handle may go.
+            // The same name gives the same object. A second handle may be dropped.
             drop(heap.named("numbers", vec![1_i32; 1000]).unwrap());
             world.put(numbers.on(next).index(7), &(100 + me as i32));
             world.put(SEVENS.on(next).index(3), &(200 + me as u64));
             world.add(FLAG.on(next), 1);
             assert_eq!(world.persist().unwrap(), 1);
             world.put(numbers.on(next).index(8), &(300 + me as i32));
-            // The list of names is in front of the first object.
+            // The list of names is stored before the first object.
             let list = numbers.here(world).index(0).addr().as_ptr().wrapping_sub(LIST);
             if me == 0 {
                 world.putmem(world.address(list).unwrap().add(20), &[0xee; 50], next);
             }
             assert_eq!(world.persist().unwrap(), 1);
-            // What comes now was never persisted.
+            // Nothing below is persisted.
             world.put(numbers.on(next).index(9), &-1);
             let heap = world.heap::<keep>().unwrap();
             heap.remove("gone").unwrap();
@@ -124,7 +124,7 @@ fn run(name: &str, world: &mut World) {
             assert_eq!(world.fetch(FLAG.on(world.me())), 1);
             assert_eq!(heap.named("one", shmem::value(0.0_f64)).unwrap().here(world).load(), 3.5);
             names_are_refused(world);
-            // Taken off while a handle is there: the memory is not used again before that is dropped.
+            // Removed while a handle exists: its memory is not used again before the handle is dropped.
             let gone = heap.named("gone", shmem::zeroed::<u8>(5000)).unwrap();
             let before = heap.usage().used;
             heap.remove("gone").unwrap();
@@ -143,7 +143,7 @@ fn run(name: &str, world: &mut World) {
         "fill" => {
             let heap = world.heap::<keep>().unwrap();
             let all = heap.named("all", shmem::zeroed::<u8>(heap.usage().largest_free - 64)).unwrap();
-            // Nothing is left for anybody else, and nothing more is needed.
+            // Fills the file system. The partition's files need no more space.
             let junk = std::fs::File::create(path() + ".junk").unwrap();
             let mut junk = std::io::BufWriter::new(junk);
             while std::io::Write::write_all(&mut junk, &[0; 4096]).is_ok() {}
@@ -158,7 +158,7 @@ fn run(name: &str, world: &mut World) {
     }
 }
 
-/// The path of the partition's files, without the number of a PE.
+/// Returns the path of the partition's files, without the PE number.
 fn path() -> String {
     std::env::var(FILE).unwrap().split_once("PMEM=").unwrap().1.to_owned()
 }
@@ -169,7 +169,7 @@ fn loaded<T: shmem::PlainData>(world: &World, object: &SymBox<[T]>) -> Vec<T> {
     found
 }
 
-/// (Which names and types are refused: `state::names` of the library.)
+/// (Names and types that are refused: `state::names` of the library.)
 fn names_are_refused(world: &World) {
     #[track_caller]
     fn says<T>(refused: shmem::Result<T>, parts: &[&str]) {
@@ -198,7 +198,7 @@ fn names_are_refused(world: &World) {
     says(world.heap::<fast>().unwrap().named("numbers", [0_i32; 10]), &["give it KIND=PMEM"]);
 }
 
-/// Persists rounds, each of which writes its number everywhere. The job before must have left one round, the same on all PEs.
+/// Persists rounds. Each round writes its number to all items. The last job must have left one whole round, the same on all PEs.
 fn written_in_a_loop(world: &mut World) {
     let heap = world.heap::<keep>().unwrap();
     let data = heap.named("data", shmem::zeroed::<u64>(MANY)).unwrap();
@@ -216,7 +216,7 @@ fn written_in_a_loop(world: &mut World) {
             sevens.fill(round);
         });
         world.persist().unwrap();
-        // This job has saved a round. From now on one PE, or both, are killed at any time.
+        // This job has persisted a round. From now on, one PE or both may be killed at any time.
         if round == least + 1 && [me, 2].contains(&(least % 3)) {
             std::thread::spawn(move || {
                 std::thread::sleep(Duration::from_millis(least * 37 % 200));
@@ -249,8 +249,8 @@ impl Files {
         said
     }
 
-    /// Runs a program of two PEs in a mount namespace of its own, where the directory is what a command of the shell mounts as
-    /// `$0`. `None`: this process may not do that.
+    /// Runs a program of two PEs in a mount namespace, in which the shell command `mount` mounts a file system at the directory
+    /// (`$0`). Returns `None` if this process may not mount.
     fn mounted(&self, mount: &str, name: &str) -> Option<(i32, String)> {
         if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
             eprintln!("skipped: a mount needs the rights of root");
@@ -272,7 +272,7 @@ fn run_job(name: &str, pes: usize, partition: &str) -> (i32, String) {
     outcome(command, "pes::scenario", name, partition)
 }
 
-/// Runs a program by an entry, which starts its PEs by itself. Returns the exit code, and all that was said.
+/// Runs a program by an entry that starts its own PEs. Returns the exit code and all output.
 fn outcome(mut command: Command, entry: &str, name: &str, partition: &str) -> (i32, String) {
     command.args(["--exact", entry, "--nocapture", "-q"]).env(scenario::SCENARIO, name).env(FILE, partition);
     let output = command.output().unwrap();
@@ -280,7 +280,7 @@ fn outcome(mut command: Command, entry: &str, name: &str, partition: &str) -> (i
     (output.status.code().unwrap(), said)
 }
 
-/// A job that is not started says this once.
+/// Checks that a job fails at its start, with one error text that contains `why`.
 #[track_caller]
 fn refused(pes: usize, partition: &str, why: &str) {
     let (code, said) = run_job("nothing", pes, partition);
@@ -306,7 +306,7 @@ fn a_later_job_finds_what_was_persisted_and_else_the_initial_values() {
     Files::new().runs("arrays", 2);
 }
 
-/// Whoever may write the file can write any list of names, with its checksum. (What a list may say by itself: `state::names`.)
+/// Anybody who may write the file can write a list of names with a valid checksum. (Checks of a single list: `state::names`.)
 #[test]
 fn a_list_of_names_that_somebody_made_up_is_refused() {
     let files = Files::new();
@@ -354,7 +354,7 @@ fn what_does_not_fit_and_a_path_that_cannot_be_used_are_said() {
     assert!(!files.of(2).exists(), "what was made for nothing is removed");
     let larger = files.partition.replace("4M", "8M");
     refused(2, &larger, &format!("{file}holds a partition of 4M, and 8M are asked for; give SIZE=4M"));
-    // The next job is none the worse.
+    // The refused jobs have not changed the files.
     files.runs("read", 2);
     std::fs::remove_file(files.of(1)).unwrap();
     refused(2, &files.partition, "PE 0 has persist 3, PE 1 has nothing persisted yet");
@@ -367,7 +367,7 @@ fn what_does_not_fit_and_a_path_that_cannot_be_used_are_said() {
     refused(1, &files.partition, "/heap.0 is a device; put a file system on the memory");
 }
 
-/// A PE, any of them, is killed at any time; the launcher kills the others. What is found next is one round.
+/// Any PE is killed at any time, and the launcher kills the others. The next job finds one whole round.
 #[test]
 fn a_job_that_is_killed_leaves_its_last_persist() {
     let files = Files::new();
@@ -395,7 +395,7 @@ fn pes_that_are_threads_have_files_as_well() {
     assert!(files.of(1).exists());
 }
 
-/// A full file system is an error at the start, and never later; one that cannot reserve is refused.
+/// A full file system is an error at the start, and never later. A file system that cannot reserve space is refused.
 #[test]
 fn what_file_systems_cannot_is_said() {
     const FULL: &str = "mount -t tmpfs -o mode=0700,size=19M none \"$0\"";
@@ -408,7 +408,7 @@ fn what_file_systems_cannot_is_said() {
         assert_eq!(found, code, "{mount}, {name}: {said}");
         scenario::assert_says(&said, parts);
     };
-    // Each file takes 14M: there is room for one, or for both.
+    // Each file takes 14M. FULL has space for one file, ROOM for both.
     run(FULL, "nothing", 1, &["it takes 14M (the partition three times, ", "and the file system has "]);
     run(ROOM, "fill", 0, &[]);
     run(RAM, "nothing", 1, &["lies on a file system (of type 0x858458f6) where room for a page"]);

@@ -1,4 +1,4 @@
-//! `shmrun`: starts a program as several PEs, on this host or on several.
+//! `shmrun`: starts a program as several PEs, on this host or on several hosts.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
@@ -11,29 +11,29 @@ use shmem::launch::{Bind, HostList, HostsAs, Launch, LaunchError};
 use shmem_launch::diagnostics::say;
 use shmem_launch::env::{self, BIND, Settings};
 
-/// Starts PROGRAM as several PEs, on this host or, by an installed launcher, on those named.
+/// Starts PROGRAM as several PEs, on this host, or by an installed launcher on other hosts.
 ///
 /// On this host, the exit code is that of the first PE that fails, and SIGQUIT (Ctrl-\) shows what every PE waits for. On other
-/// hosts, the launcher decides both. SIGINT, SIGTERM and SIGHUP end the job.
+/// hosts, the launcher chooses the exit code and handles SIGQUIT. SIGINT, SIGTERM and SIGHUP end the job.
 #[derive(Parser)]
 #[command(name = "shmrun", version)]
 struct Arguments {
-    /// Number of PEs (also `-np`); by default the number that the hosts take
+    /// Number of PEs (also `-np`); by default the number of slots of all hosts
     #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true,
         required_unless_present_any = ["hosts", "hostfile"])]
     pes: Option<usize>,
 
-    /// Hosts to start PEs on, with the number that each takes, as `node1:4,node2:4`, by a launcher that is installed: the
-    /// first of prterun, mpirun, mpiexec and srun that PEs can join
+    /// Hosts on which an installed launcher starts PEs, with the slots of each, as `node1:4,node2:4`; the launcher is the first
+    /// of prterun, mpirun, mpiexec and srun that PEs can join
     #[arg(short = 'H', long = "host", value_name = "HOSTS")]
     hosts: Option<HostList>,
 
-    /// File with a line for each host: its name, and `:4` or ` slots=4`
+    /// File with a line for each host: its name, and its slots as `:4` or ` slots=4`
     #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
     hostfile: Option<PathBuf>,
 
-    /// The launcher that is to start PEs, and options of its own, as `srun --partition=short`; without hosts PEs run where
-    /// the launcher chooses, as on the nodes of an allocation
+    /// The launcher that starts PEs, with options of its own, as `srun --partition=short`; without hosts, the launcher chooses
+    /// them, for example nodes of an allocation
     #[arg(long, value_name = "COMMAND")]
     launcher: Option<String>,
 
@@ -41,21 +41,21 @@ struct Arguments {
     #[arg(long)]
     show: bool,
 
-    /// Where PEs run: each on its share of the host's CPUs, if there are as many as PEs (default without `SHMEM_BIND`); each
-    /// on one CPU, with consecutive PEs near the same memory; each on the CPUs of one NUMA node, in turn; or anywhere
+    /// CPUs of each PE: an equal share of the host's CPUs, if there are as many as PEs (default without `SHMEM_BIND`); one
+    /// CPU, with consecutive PEs near the same memory; the CPUs of one NUMA node, in turn; or any CPUs
     #[arg(long, value_parser = Bind::NAMES)]
     bind: Option<String>,
 
-    /// Tell PEs that they are on different hosts though they are not, for tests: `2x4` for 2 hosts of 4 PEs, `*x4`
-    /// for as many of 4 as it takes, or the host of each PE, as `0,0,1`
+    /// Tell PEs that they are on different hosts though they are not, for tests: `2x4` for 2 hosts of 4 PEs, `*x4` for
+    /// hosts of 4 PEs, as many as needed, or the host of each PE, as `0,0,1`
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["hosts", "hostfile", "launcher"])]
     hosts_as: Option<HostsAs>,
 
-    /// Write the number of the PE before each line of output
+    /// Write the PE's number before each line of output
     #[arg(long)]
     tag_output: bool,
 
-    /// Set a variable for the PEs, or pass on its value here (can be repeated)
+    /// Set an environment variable for the PEs, or pass on its value from here (can be repeated)
     #[arg(short = 'x', long = "env", value_name = "KEY[=VALUE]", value_parser = variable)]
     variables: Vec<(String, String)>,
 
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     }))
 }
 
-/// Runs the job and returns its exit code, or the code and the reason if it could not start.
+/// Runs the job. Returns its exit code, or an exit code and an error text if the job could not start.
 fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     let refused = |error: LaunchError| (error.code(), error.to_string());
     if arguments.program.iter().any(|word| word == ":") {
@@ -118,9 +118,9 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
         None => arguments.hosts,
     };
     let mut variables = arguments.variables;
-    // PEs show this value.
+    // Passed on as a variable, because PEs report how they are bound.
     variables.extend(arguments.bind.map(|bind| (BIND.name.to_owned(), bind)));
-    // Only PEs read the other variables.
+    // Parses only the variable of binding, because PEs parse the others.
     let of_binding = env::process().chain(variables.iter().cloned()).filter(|(name, _)| name == BIND.name);
     let settings = Settings::from_env(of_binding).map_err(|error| (2, error.to_string()))?;
     let pes = arguments.pes.or(hosts.as_ref().map(HostList::slots)).unwrap_or_default();
@@ -155,12 +155,12 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
         println!("{}", line_of(&command));
         return Ok(0);
     }
-    // The launcher replaces this process, and gets its input, signals and exit code.
+    // The launcher replaces this process, so it has this process's input, signals and exit code.
     let why = command.exec();
     Err((126, format!("`{}` cannot be run: {why}", command.get_program().display())))
 }
 
-/// A command as a line for a shell.
+/// Returns a command as a line for a shell.
 fn line_of(command: &Command) -> String {
     let quoted = |word: &OsStr| {
         let word = word.to_string_lossy();
@@ -179,7 +179,7 @@ fn line_of(command: &Command) -> String {
     env.into_iter().chain(unset).chain(set).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Parses arguments. `-np 4` is `-n 4`, as in other launchers, unless it follows the program's name.
+/// Parses the command line. As in other launchers, `-np 4` means `-n 4`, unless it comes after the program's name.
 fn arguments() -> Arguments {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     Arguments::try_parse_from(&words).unwrap_or_else(|_| {

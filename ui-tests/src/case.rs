@@ -1,4 +1,4 @@
-//! Programs, and the messages that are expected for them.
+//! Programs for the compiler, and the diagnostics that are expected for them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use std::{env, fs};
 use crate::compiler::{Compiler, Product};
 use crate::diagnostic::{Diagnostic, lines_of};
 
-/// A program that the compiler is to refuse, or to accept.
+/// A program that the compiler must reject, or accept.
 #[derive(Debug)]
 pub struct Case {
-    /// Relative to this package.
+    /// Path of the program, relative to this package.
     path: PathBuf,
     product: Product,
 }
 
-/// The programs in a directory below `tests`, each compiled to this product.
+/// Returns the programs in a directory below `tests`, each to be compiled to `product`.
 ///
 /// # Panics
 ///
-/// If it is missing or empty.
+/// If the directory is missing or has no programs.
 pub fn cases(name: &str, product: Product) -> Vec<Case> {
     let directory = Path::new("tests").join(name);
     let files =
@@ -34,16 +34,16 @@ pub fn cases(name: &str, product: Product) -> Vec<Case> {
 }
 
 impl Case {
-    /// Compiles the program, and compares the messages of the compiler; with `BLESS` in the environment, writes them to the `.stderr`
-    /// file. A program without such a file must compile without a message, and run if it is one that runs.
+    /// Compiles the program, and compares the diagnostics with those in its `.stderr` file. With `BLESS` in the environment, writes
+    /// them to that file. Without that file there must be no diagnostics, and a [`Product::Program`] must run successfully.
     ///
     /// # Errors
     ///
-    /// What differs.
+    /// The differences.
     ///
     /// # Panics
     ///
-    /// If messages are to be written by another compiler than the one they belong to.
+    /// If diagnostics are to be written, and the compiler is not [`WRITTEN_FOR`](crate::WRITTEN_FOR).
     pub fn judge(&self, compiler: &Compiler) -> Result<(), String> {
         let (said, program) = compiler.compile(&self.path, self.product);
         let text = said.iter().map(Diagnostic::text).collect::<Vec<_>>().join("\n");
@@ -98,7 +98,7 @@ fn compare_words(expected: &str, found: &str) -> Result<(), String> {
     Err(format!("the compiler should say (BLESS=1 accepts what it says):\n{missing}\nbut says:\n{new}"))
 }
 
-/// Compares the lines that are marked with those that have errors.
+/// Compares the lines that are marked in the source with the lines for which the compiler reports errors.
 fn compare_marks(source: &str, said: &str) -> Result<(), String> {
     let marked = source.lines().zip(1_usize..).filter(|(line, _)| line.ends_with("//~"));
     let marked: BTreeSet<usize> = marked.map(|(_, number)| number).collect();

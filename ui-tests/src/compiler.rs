@@ -1,4 +1,4 @@
-//! The compiler, with the library that programs depend on.
+//! Runs the compiler, with the library `shmem` as a dependency of the compiled programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,38 +10,38 @@ use tempfile::TempDir;
 
 use crate::diagnostic::Diagnostic;
 
-/// What a program is compiled to.
+/// The result of compiling a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
-    /// Nothing: it is checked, as by `cargo check`.
+    /// Nothing: the program is checked, as by `cargo check`.
     Check,
     /// Machine code, for errors that only code generation finds.
     Code,
-    /// A program that runs.
+    /// An executable program.
     Program,
     /// A library that a program loads at run time.
     Plugin,
-    /// A dynamic library called `half`, which is a part of a program.
+    /// A dynamic library called `half`, to which a program is linked.
     Half,
-    /// A library called `shmem` that depends on the real one as `real`.
+    /// A library called `shmem` that depends on the real library under the name `real`.
     Impostor,
 }
 
-/// A compiler, with the library built by it.
+/// A compiler, and a library `shmem` that it has built.
 #[derive(Debug)]
 pub struct Compiler {
     rustc: PathBuf,
     version: String,
     library: PathBuf,
-    /// Directories of the dependencies. Their number depends on the version of Cargo.
+    /// Directories of the library's dependencies. Some versions of Cargo use several directories.
     dependencies: BTreeSet<PathBuf>,
-    /// Other crates, by name. The first one is `changes`: attributes that change their item.
+    /// Further crates for programs, by name. The first is `changes`, with macros that change items.
     others: Vec<(&'static str, PathBuf)>,
     directory: TempDir,
 }
 
 impl Compiler {
-    /// The compiler that Cargo uses here. The library is built in the target directory of the running test.
+    /// Returns the compiler that Cargo uses for this test. Builds the library in the test's target directory.
     ///
     /// # Panics
     ///
@@ -62,18 +62,18 @@ impl Compiler {
         Self { version, library, dependencies, others: vec![("changes", changes)], directory, rustc }
     }
 
-    /// Its version: `1.95.0`.
+    /// Returns the compiler's version, such as `1.95.0`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles `source`, a path in this package. Returns the diagnostics, and the path of the product.
+    /// Compiles `source`, a path relative to this package. Returns the diagnostics, and the path of the result.
     ///
     /// # Panics
     ///
     /// If the compiler does not start, or prints anything but diagnostics.
     pub(crate) fn compile(&self, source: &Path, product: Product) -> (Vec<Diagnostic>, PathBuf) {
-        // A directory for each program: names repeat in several directories.
+        // Each program has a directory of its own, because programs in different directories may have equal names.
         let to = self.directory.path().join(source.with_extension(""));
         fs::create_dir_all(&to).expect("a directory for what is built");
         let (emit, kind, name) = match product {
@@ -112,36 +112,36 @@ impl Compiler {
         (diagnostics(&output), to.join(file))
     }
 
-    /// The compiler with one more crate.
+    /// Returns the compiler with a further crate for programs.
     #[must_use]
     pub fn with(mut self, name: &'static str, file: PathBuf) -> Self {
         self.others.push((name, file));
         self
     }
 
-    /// The compiler with `impostor` in place of the library, on which that depends.
+    /// Returns the compiler with `impostor` in place of the library. The impostor depends on the library.
     #[must_use]
     pub fn with_impostor(mut self, impostor: PathBuf) -> Self {
         self.library = impostor;
         self
     }
 
-    /// Builds `source`.
+    /// Compiles `source`, and returns the path of the result.
     ///
     /// # Errors
     ///
-    /// What the compiler says.
+    /// The compiler's diagnostics.
     pub fn build(&self, source: &str, product: Product) -> Result<PathBuf, String> {
         let (said, built) = self.compile(Path::new(source), product);
         let said: Vec<String> = said.iter().map(|diagnostic| diagnostic.text()).collect();
         if said.is_empty() { Ok(built) } else { Err(said.join("\n")) }
     }
 
-    /// Documents `source` by rustdoc.
+    /// Runs rustdoc on `source`.
     ///
     /// # Errors
     ///
-    /// What rustdoc says: a line for each error.
+    /// The errors of rustdoc, one on each line.
     ///
     /// # Panics
     ///
@@ -157,7 +157,7 @@ impl Compiler {
     }
 }
 
-/// The name of the library in a program: another one in that called `renamed`.
+/// Returns the name under which a program imports the library: `pgas` in the program `renamed`, or else `shmem`.
 fn library_name(source: &Path) -> &'static str {
     if source.file_stem().is_some_and(|name| name == "renamed") { "pgas" } else { "shmem" }
 }
@@ -173,10 +173,10 @@ fn diagnostics(output: &Output) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The path of the library, and the directories of its dependencies.
+/// Returns the path of the library, and the directories of its dependencies.
 fn library(package: &Path) -> (PathBuf, BTreeSet<PathBuf>) {
     let test = env::current_exe().expect("the path of this test");
-    // The top of the target directory has this file.
+    // Only the top of the target directory has this file.
     let target = test.ancestors().find(|directory| directory.join(".rustc_info.json").exists());
     let target = target.expect("it lies in Cargo's target directory");
     let said = text(
@@ -198,7 +198,7 @@ fn library(package: &Path) -> (PathBuf, BTreeSet<PathBuf>) {
     (library.expect("Cargo names the library `shmem` among what it built"), dependencies.collect())
 }
 
-/// The standard output of a command, which must succeed.
+/// Returns the standard output of a command, which must succeed.
 fn text(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(

@@ -1,10 +1,10 @@
-//! Diagnostics of rustc, without parts that depend on the machine.
+//! Diagnostics of rustc, without the parts that differ between machines.
 
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-/// A diagnostic, from the JSON of rustc.
+/// A diagnostic, parsed from rustc's JSON.
 #[derive(Deserialize)]
 pub(crate) struct Diagnostic {
     level: String,
@@ -13,14 +13,14 @@ pub(crate) struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Whether it counts the other diagnostics.
+    /// Returns whether the diagnostic only counts the other diagnostics.
     pub(crate) fn is_summary(&self) -> bool {
         let counts =
             |message: &str| message.ends_with("warning emitted") || message.ends_with("warnings emitted");
         self.level == "failure-note" || self.message.starts_with("aborting due to") || counts(&self.message)
     }
 
-    /// Its text without excerpts of other files than the case: these depend on the installed components.
+    /// Returns the text without excerpts of files other than the case, because they depend on the installed components.
     pub(crate) fn text(&self) -> String {
         let mut is_elsewhere = false;
         let is_kept = |line: &&str| {
@@ -36,7 +36,7 @@ impl Diagnostic {
     }
 }
 
-/// The lines of a case with errors and warnings.
+/// Returns the numbers of a case's lines with errors or warnings. `text` is the compiler's output.
 pub(crate) fn lines_of(text: &str) -> BTreeSet<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let begins =
@@ -49,19 +49,19 @@ pub(crate) fn lines_of(text: &str) -> BTreeSet<usize> {
     lines.iter().enumerate().filter(|(_, line)| begins(line)).filter_map(place).collect()
 }
 
-/// Whether a path is that of a case: only these are relative to the package.
+/// Returns whether a path is that of a case. Only paths of cases are relative to the package.
 fn is_case(path: &str) -> bool {
     path.starts_with("tests/")
 }
 
-/// `  --> ` or `  ::: `, and the place behind it.
+/// Splits a line after `  --> ` or `  ::: `, which a place in a file follows.
 fn arrow(line: &str) -> Option<(&str, &str)> {
     let at = line.len() - line.trim_start().len();
     let is_arrow = line[at..].starts_with("--> ") || line[at..].starts_with("::: ");
     is_arrow.then(|| line.split_at(at + 4))
 }
 
-/// The number in front of a line of source, if it is one, and what follows: `12 | code`, `   | ^^^`, `12 - code`.
+/// Splits the line number from an excerpt's line, such as `12 | code`, `   | ^^^` or `12 - code`. Returns `None` for other lines.
 fn gutter(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start();
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -71,14 +71,14 @@ fn gutter(line: &str) -> Option<(&str, &str)> {
     (rest.starts_with('|') || is_edit).then_some((number, rest))
 }
 
-/// Whether a line names a file that rustc has written in this run.
+/// Returns whether a line is about a file into which rustc has written the full name of a long type.
 fn is_about_a_long_type(line: &str) -> bool {
     line.contains("the full type name has been written to")
         || line.contains("the full name for the type has been written to")
         || line.contains("consider using `--verbose` to print the full type name to the console")
 }
 
-/// Aligns lines to the widest line number that is left.
+/// Aligns lines to the widest line number that they contain.
 fn aligned(lines: &[&str]) -> String {
     let width = lines.iter().filter_map(|line| gutter(line)).map(|(number, _)| number.len()).max();
     let width = width.unwrap_or(0).max(1);

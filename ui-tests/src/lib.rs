@@ -1,8 +1,8 @@
-//! Programs that must not compile, and the messages of the compiler.
+//! Programs that must not compile, and the compiler's diagnostics for them.
 //!
-//! Each `.rs` file below `tests/misuse` is a subject. Each mistake in it is in a line that ends with `//~`, and has one error. The
-//! `.stderr` file beside it has all messages of the compiler [`WRITTEN_FOR`]: [`Case::judge`] compares them with those of this compiler
-//! alone, since words of rustc differ from version to version. With any other compiler, it compares the lines of errors.
+//! Each `.rs` file below `tests/misuse` has one subject. Each mistake is on a line that ends with `//~`, and causes one error. The
+//! file's `.stderr` file has all diagnostics of the compiler [`WRITTEN_FOR`]. [`Case::judge`] compares these texts only if this
+//! compiler is used, because they differ between versions of rustc. With other compilers it compares the lines of errors.
 
 mod case;
 mod compiler;
@@ -13,5 +13,5 @@ pub use case::{Case, cases};
 pub use compiler::{Compiler, Product};
 pub use source::shipped;
 
-/// The version of rustc whose messages the `.stderr` files have.
+/// The version of rustc whose diagnostics the `.stderr` files contain.
 pub const WRITTEN_FOR: &str = "1.95.0";

@@ -1,6 +1,6 @@
-//! Sources of the workspace, as text.
+//! Source files of the workspace, as text.
 
-/// The lines of a source without documentation and items of tests. An item of a formatted source ends at its own indentation.
+/// Returns a source without comments and test items. Relies on rustfmt: an item's last line has the indentation of its first.
 pub fn shipped(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let starts = |line: &str, words: [&str; 2]| words.iter().any(|word| line.trim_start().starts_with(word));

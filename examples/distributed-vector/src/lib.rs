@@ -1,8 +1,7 @@
-//! A generic library over symmetric memory: a vector that all PEs have together.
+//! A generic library over symmetric memory: a vector distributed over all PEs.
 //!
-//! Its elements are dealt out in blocks, one to each PE. Any PE reads and writes single elements by their global index; all
-//! of them together change the whole vector in a phase, each its own block as a plain slice. What the bounds of its
-//! functions say is explained in `docs/guide/src/libraries.md`.
+//! Each PE stores one block of elements. Any PE reads and writes single elements by global index. In a phase, which is
+//! collective, each PE changes its own block as a plain slice. `docs/guide/src/libraries.md` explains the trait bounds.
 //!
 //! A program that normalises a vector:
 //!
@@ -27,27 +26,27 @@ use std::ops::Range;
 use shmem::Number;
 use shmem::prelude::*;
 
-/// A vector in blocks of equal length, one to each PE; the last ones may be shorter, or empty.
+/// A vector in blocks of equal length, one on each PE. The blocks of the last PEs may be shorter, or empty.
 ///
-/// It owns its memory and borrows nothing: keep it in a struct, and across phases.
+/// The vector owns its memory and borrows nothing, so a struct can store it, and it can live across phases.
 #[derive(Debug)]
 pub struct DistributedVector<T: PlainData> {
-    /// As long on all PEs, although the last ones may not use all of it.
+    /// This PE's block. The allocation has equal length on all PEs, although the last PEs may use only a part.
     block: SymBox<[T]>,
-    /// Who has which block.
+    /// The PE that stores each block.
     owners: Vec<Pe>,
-    /// Of all PEs together.
+    /// Number of elements on all PEs together.
     len: usize,
-    /// The indices of this PE's block.
+    /// The global indices of this PE's block.
     mine: Range<usize>,
 }
 
 impl<T: PlainData> DistributedVector<T> {
-    /// A vector of so many elements, all of zero bytes. Collective.
+    /// Returns a vector of `len` elements, whose bytes are all zero. Collective.
     ///
     /// # Errors
     ///
-    /// If the heap has no room: the same error on every PE.
+    /// If the heap has too little free memory: the same error on every PE.
     pub fn zeroed<L: ThreadLevel>(world: &World<L>, len: usize) -> Result<Self> {
         let each = len.div_ceil(world.n_pes());
         let owners = world.pes().iter().collect();
@@ -55,42 +54,42 @@ impl<T: PlainData> DistributedVector<T> {
         Ok(Self { block: world.alloc(zeroed(each))?, owners, len, mine: start..end })
     }
 
-    /// Number of elements, of all PEs together.
+    /// Returns the number of elements on all PEs together.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no elements.
+    /// Returns whether the vector has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The indices of the elements that the calling PE has.
+    /// Returns the global indices of the calling PE's block.
     pub fn mine(&self) -> Range<usize> {
         self.mine.clone()
     }
 
-    /// Reads an element, whichever PE has it. Any token will do: a world of any level, a context.
+    /// Reads an element, whichever PE stores it. `token` is a world of any thread level, or a context.
     ///
     /// # Panics
     ///
-    /// If the index is not below the length.
+    /// If `index` is not below the length.
     #[track_caller]
     pub fn get(&self, token: &impl Initiator, index: usize) -> T {
         token.g(self.place(index))
     }
 
-    /// Writes an element, whichever PE has it; seen by others behind the next barrier, or a `quiet` of the token.
+    /// Writes an element, whichever PE stores it. Other PEs see the value after the next barrier, or after a `quiet` of `token`.
     ///
     /// # Panics
     ///
-    /// If the index is not below the length.
+    /// If `index` is not below the length.
     #[track_caller]
     pub fn put(&self, token: &impl Stores, index: usize, value: T) {
         token.p(self.place(index), value);
     }
 
-    /// Replaces each element by what `change` makes of its index and of it. Collective.
+    /// Replaces each element by `change(index, element)`. Collective.
     #[track_caller]
     pub fn map<L: ThreadLevel>(&self, world: &mut World<L>, change: impl Fn(usize, T) -> T) {
         world.local(&self.block, |block| {
@@ -109,7 +108,7 @@ impl<T: PlainData> DistributedVector<T> {
 }
 
 impl<T: Number> DistributedVector<T> {
-    /// The sum of all elements, on all PEs. Collective.
+    /// Returns the sum of all elements, on all PEs. Collective.
     #[track_caller]
     pub fn sum<L: ThreadLevel>(&self, world: &mut World<L>) -> T {
         let mut sum = world
@@ -118,11 +117,11 @@ impl<T: Number> DistributedVector<T> {
         sum
     }
 
-    /// The sum of the products of elements with equal indices, on all PEs. The other vector may be this one. Collective.
+    /// Returns the dot product, on all PEs. `other` may be this vector. Collective.
     ///
     /// # Panics
     ///
-    /// If the other vector has another length.
+    /// If `other` has another length.
     #[track_caller]
     pub fn dot<L: ThreadLevel>(&self, world: &mut World<L>, other: &Self) -> T {
         assert_eq!(self.len, other.len, "two vectors of different lengths");

@@ -10,17 +10,17 @@ use object::read::elf::NoteIterator;
 
 use super::moving::Failure;
 
-/// Upper limit on the ranges of pages of an executable's globals. Most linkers make one.
+/// Upper limit on the page ranges of an executable's globals. Most linkers make one range.
 const MOST: usize = 4;
 
 pub(super) struct Executable {
-    /// The difference between addresses in memory and those in headers.
+    /// The difference between an address in memory and the address in the program headers.
     base: usize,
     headers: &'static [Elf64_Phdr],
     page: usize,
 }
 
-/// The whole pages that an executable may write: its globals.
+/// The executable's globals: the whole pages that it may write.
 #[derive(Clone, Copy)]
 pub(super) struct Data {
     ranges: [PageRange; MOST],
@@ -32,28 +32,28 @@ pub(super) struct Data {
 #[derive(Clone, Copy, Default)]
 pub(super) struct PageRange {
     pub(super) start: usize,
-    /// End of the pages whose contents are in the file of the executable.
+    /// End of the pages that the executable file initialises. Pages after it begin as zeroes (`.bss`).
     pub(super) stored: usize,
     pub(super) end: usize,
 }
 
 impl Executable {
-    /// Returns this process's executable, as the dynamic linker, or the C library of a static program, describes it.
+    /// Returns this process's executable, as `dl_iterate_phdr` describes it.
     pub(super) fn of_this_process() -> Option<Self> {
         unsafe extern "C" fn first(info: *mut dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-            // SAFETY: `dl_iterate_phdr` gives a description, which is valid during the call.
+            // SAFETY: `dl_iterate_phdr` passes an `info` that is valid during this callback.
             let info = unsafe { &*info };
-            // SAFETY: what was handed to `dl_iterate_phdr` below: an `Option` of this type, which nobody else uses meanwhile.
+            // SAFETY: `found` is the variable of the enclosing function, which does not use it during the callback.
             let found = unsafe { &mut *found.cast::<Option<(usize, &'static [Elf64_Phdr])>>() };
-            // SAFETY: `dlpi_phnum` headers, mapped as long as the executable, which is for ever, and never written.
+            // SAFETY: `dlpi_phdr` has `dlpi_phnum` headers, which are never written, and stay mapped as long as the executable.
             let headers =
                 unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
             *found = Some((info.dlpi_addr as usize, headers));
-            // The first one is the executable.
+            // Ends the iteration, because the first object is the executable.
             1
         }
         let mut found: Option<(usize, &'static [Elf64_Phdr])> = None;
-        // SAFETY: `first` is a valid callback, which gets a pointer to `found`.
+        // SAFETY: `first` is a valid callback, and its argument is a pointer to `found`.
         unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut found).cast()) };
         let (base, headers) = found?;
         Some(Self { base, headers, page: rustix::param::page_size() })
@@ -62,7 +62,7 @@ impl Executable {
     pub(super) fn data(&self) -> Result<Data, Failure> {
         let down = |address: usize| address & !(self.page - 1);
         let up = |address: usize| address.next_multiple_of(self.page);
-        // Whole pages that the dynamic linker makes read-only after relocation.
+        // The whole pages that the dynamic linker makes read-only after relocation.
         let constant = self.of_type(PT_GNU_RELRO).map(|header| {
             let start = self.address(header);
             down(start)..down(start + header.p_memsz as usize)
@@ -98,7 +98,7 @@ impl Executable {
         if data.count == 0 { Err(Failure::Unfit("the program has none")) } else { Ok(data) }
     }
 
-    /// Returns whether the addresses are between the executable's first and last page.
+    /// Returns whether a range is between the executable's first and last address.
     pub(super) fn holds(&self, addresses: Range<usize>) -> bool {
         let starts = self.of_type(PT_LOAD).map(|header| self.address(header));
         let ends = self.of_type(PT_LOAD).map(|header| self.address(header) + header.p_memsz as usize);
@@ -113,7 +113,7 @@ impl Executable {
     pub(super) fn build_id(&self) -> Option<&'static [u8]> {
         self.of_type(PT_NOTE).find_map(|header| {
             let start = core::ptr::with_exposed_provenance::<u8>(self.address(header));
-            // SAFETY: notes of the executable, which are mapped for ever and read only.
+            // SAFETY: the executable's notes are read-only, and mapped as long as the process lives.
             let notes = unsafe { core::slice::from_raw_parts(start, header.p_memsz as usize) };
             let align = header.p_align;
             let mut notes =
@@ -127,8 +127,7 @@ impl Executable {
         })
     }
 
-    /// Numbers that differ between most builds, for executables without a build ID: hashes of the sizes and places of all segments,
-    /// and their count.
+    /// Returns a fingerprint, for executables without a build ID: hashes of all segments' sizes and addresses, and their count.
     pub(super) fn shape(&self) -> [u64; 3] {
         self.headers.iter().fold([0_u64; 3], |[sizes, places, count], header| {
             [sizes.wrapping_mul(31) ^ header.p_memsz, places.wrapping_mul(31) ^ header.p_vaddr, count + 1]

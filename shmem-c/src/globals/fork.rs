@@ -1,7 +1,7 @@
-//! Private copies of the globals for a forked child, as POSIX has it.
+//! Private copies of the globals for a forked child, as POSIX requires.
 //!
-//! The parent copies the existing pages in its call of `fork`. The child moves the copy to the place of the shared pages before
-//! `fork` returns there. `posix_spawn`, `vfork` and `system` start another program, and need no copy.
+//! The parent copies the existing pages before it forks. The child moves the copy to the addresses of the shared pages before
+//! `fork` returns in the child. `posix_spawn`, `vfork` and `system` start another program, and need no copy.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -18,13 +18,12 @@ use super::executable::Data;
 use super::{IS_COPY, data, held};
 
 thread_local! {
-    /// The copy of the globals that this thread has made for its call of `fork`; null: none.
+    /// The copy of the globals for this thread's present call of `fork`, or null.
     static COPY: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 
 pub(super) fn prepare() {
-    // SAFETY: functions of this library, which stays loaded as long as the C library calls them; each may run in any
-    // thread that calls `fork`.
+    // SAFETY: the three functions may run in any thread that calls `fork`, and stay loaded as long as they are registered.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
 }
 
@@ -64,14 +63,14 @@ unsafe extern "C" fn in_child() {
         let (from, bytes) =
             (copy.wrapping_byte_add(range.start - data.span().start), range.end - range.start);
         let place = with_exposed_provenance_mut(range.start);
-        // SAFETY: pages of the copy, mapped by `before`, which nobody else knows of. They have the contents of those that
-        // they replace, as of the call of `fork`, and the child has one thread.
+        // SAFETY: `before` mapped the pages at `from`, and no other code has their address. Their contents are those that the
+        // pages at `place` had at the call of `fork`, and the child has one thread.
         let moved = unsafe { rustix::mm::mremap_fixed(from, bytes, bytes, MremapFlags::MAYMOVE, place) };
         if let Err(errno) = moved {
             say(&format!("shmem: warning: globals are shared with the parent of this process: {errno}"));
         }
     }
-    // This process may fork as well, or begin a job of its own.
+    // From now on `fork` copies nothing, because the copy is private. A job of this process's own would move the globals again.
     IS_COPY.store(true, Relaxed);
 }
 
@@ -80,32 +79,32 @@ fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
     // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
     let copy = unsafe { rustix::mm::mmap_anonymous(null_mut(), span.len(), protection, flags) }?;
-    // Other threads and PEs may write meanwhile. Their writes are as undefined as in a child of any program with threads.
+    // Writes of other threads and PEs during this copy may be lost in the child, as in any program that forks with several threads.
     let done = held().ok_or(Errno::BADF).and_then(|memfd| copy_pages(memfd, copy.cast(), span.len()));
     match done {
         Ok(()) => Ok(copy),
         Err(errno) => {
-            // SAFETY: the mapping from above, unused elsewhere.
+            // SAFETY: the mapping was made above, and no other code uses it.
             _ = unsafe { rustix::mm::munmap(copy, span.len()) };
             Err(errno)
         }
     }
 }
 
-/// Copies the existing pages of a memfd to their offsets in the mapping `copy` of `span` bytes.
+/// Copies the existing pages of a memfd to the same offsets of the mapping `copy`, which has `span` bytes.
 fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), Errno> {
     let mut at = 0;
     while at < span {
         let start = match rustix::fs::seek(memfd, SeekFrom::Data(at as u64)) {
             Ok(start) => start as usize,
-            // No more pages.
+            // There are no more pages.
             Err(Errno::NXIO) => return Ok(()),
             Err(errno) => return Err(errno),
         };
         let end = rustix::fs::seek(memfd, SeekFrom::Hole(start as u64))? as usize;
         at = start;
         while at < end.min(span) {
-            // SAFETY: zeroed bytes of `copy`, which no other code uses.
+            // SAFETY: the bytes are in the mapping `copy`, which begins as zeroes and is used by no other code.
             let to = unsafe { core::slice::from_raw_parts_mut(copy.wrapping_add(at), end.min(span) - at) };
             match rustix::io::pread(memfd, to, at as u64) {
                 Ok(0) => return Err(Errno::IO),

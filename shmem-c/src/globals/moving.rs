@@ -1,4 +1,4 @@
-//! Maps a memfd in the place of the globals' pages, with the same contents.
+//! Replaces the pages of the globals by a memfd with the same contents.
 
 use core::fmt;
 use core::ptr::with_exposed_provenance_mut;
@@ -10,17 +10,17 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 use super::executable::{Data, PageRange};
 
-/// Pages whose entries are read at once.
+/// Number of entries of `/proc/self/pagemap` that one read returns.
 const BATCH: usize = 512;
 
-/// Seals by which [`is_memfd`] recognises the memfd.
+/// The seals of the memfd, by which [`is_memfd`] recognises it.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// The reason why globals cannot be moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
     Unfit(&'static str),
-    /// The number of threads, more than one.
+    /// The process has this number of threads, more than one.
     Threads(u32),
     System(&'static str, Errno),
 }
@@ -38,13 +38,11 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Maps a new memfd in the place of all globals, with their contents.
+/// Copies all globals to a new memfd, and maps it in their place. On an error the globals are unchanged.
 ///
-/// Nothing is allocated, and no static is written: both may lie in these pages.
-///
-/// On an error the pages are unchanged.
+/// Neither allocates nor writes a static, because heap and statics may be on the pages that are moved.
 pub(super) fn move_data(data: &Data) -> Result<OwnedFd, Failure> {
-    // A write of another thread between the copy of a page and its replacement would be lost.
+    // If another thread wrote a page after it was copied and before it is replaced, that write would be lost.
     let threads = threads();
     if threads > 1 {
         return Err(Failure::Threads(threads));
@@ -64,14 +62,14 @@ pub(super) fn duplicate(memfd: BorrowedFd<'_>) -> Result<OwnedFd, Failure> {
     rustix::io::fcntl_dupfd_cloexec(memfd, 0).map_err(|errno| Failure::System("fcntl", errno))
 }
 
-/// Returns whether a descriptor is still the memfd, because the program may have reused its number.
+/// Returns whether a descriptor is still the memfd. The program may have closed it and reused its number.
 pub(super) fn is_memfd(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS))
 }
 
 fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Kernels before 6.3 do not know the flag.
+    // Kernels before 6.3 do not know `MFD_NOEXEC_SEAL`.
     let made = match rustix::fs::memfd_create(c"shmem globals", flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => rustix::fs::memfd_create(c"shmem globals", flags),
         made => made,
@@ -82,20 +80,19 @@ fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     Ok(memfd)
 }
 
-/// Returns the number of threads. An emulator of processors answers `/proc/self/stat` for the program, but shows its own threads in
-/// `/proc/self/task`.
+/// Returns the number of threads, from `/proc/self/stat`. (`/proc/self/task` includes the threads of a processor emulator.)
 fn threads() -> u32 {
     let mut text = [0_u8; 1024];
     let Ok(stat) = rustix::fs::open(c"/proc/self/stat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
     else {
-        // Without `/proc`: before `main` a program has one thread.
+        // `/proc` is not mounted. Before `main` a program usually has one thread.
         return 1;
     };
     let read = rustix::io::read(&stat, &mut text).unwrap_or(0);
     threads_in(&text[..read]).unwrap_or(1)
 }
 
-/// Returns the 20th field of `/proc/self/stat`. The second field, in parentheses, may contain any characters.
+/// Returns the 20th field of `/proc/self/stat`. The second field is a name in parentheses, which may contain any characters.
 fn threads_in(stat: &[u8]) -> Option<u32> {
     let name_ends = stat.iter().rposition(|&byte| byte == b')')?;
     let field =
@@ -103,7 +100,7 @@ fn threads_in(stat: &[u8]) -> Option<u32> {
     core::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// Copies the present pages of a range into their places in the memfd.
+/// Copies the existing pages of a range to their offsets in the memfd.
 fn copy(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
     write(range.start, range.stored, data, memfd)?;
     let page = data.page();
@@ -115,7 +112,7 @@ fn copy(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Fai
         let known =
             pagemap.as_ref().is_some_and(|pagemap| look_up(pagemap, first / page, &mut entries[..count]));
         for (at, entry) in (first..).step_by(page).zip(&entries[..count]) {
-            // The two uppermost bits: in memory, or on a disk.
+            // The two highest bits of an entry say that the page is in memory, or swapped out.
             if (!known || entry >> 62 != 0) && !is_zero(at, page) {
                 write(at, at + page, data, memfd)?;
             }
@@ -124,20 +121,20 @@ fn copy(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Fai
     Ok(())
 }
 
-/// Reads the kernel's page entries, from page `first` on. Returns whether that succeeded.
+/// Reads the entries of `/proc/self/pagemap` from page `first` on. Returns whether all were read.
 fn look_up(pagemap: &OwnedFd, first: usize, entries: &mut [u64]) -> bool {
     let wanted = size_of_val(entries);
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(entries);
     rustix::io::pread(pagemap, bytes, (first * size_of::<u64>()) as u64) == Ok(wanted)
 }
 
-/// Returns whether a page is all zeros. Such a page need not be copied to a new memfd.
+/// Returns whether a page is all zeroes. A new memfd is zero, so such a page need not be copied.
 fn is_zero(start: usize, page: usize) -> bool {
-    // Builds with AddressSanitizer set this: bytes between variables must not be read.
+    // Builds with AddressSanitizer set `shmem_words`. There the bytes between variables must not be read.
     if cfg!(shmem_words) {
         return false;
     }
-    // SAFETY: a page of the executable's, which is mapped for ever. There is one thread, and it writes nothing meanwhile.
+    // SAFETY: the page belongs to the executable, so it stays mapped. The only thread does not write it meanwhile.
     let words = unsafe { core::slice::from_raw_parts(with_exposed_provenance_mut::<u64>(start), page / 8) };
     words.iter().all(|&word| word == 0)
 }
@@ -145,7 +142,7 @@ fn is_zero(start: usize, page: usize) -> bool {
 fn write(mut start: usize, end: usize, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
     while start < end {
         let from = with_exposed_provenance_mut::<u8>(start);
-        // SAFETY: pages of the executable's, which are mapped for ever. There is one thread, and it writes nothing meanwhile.
+        // SAFETY: the pages belong to the executable, so they stay mapped. The only thread does not write them meanwhile.
         let bytes = unsafe { core::slice::from_raw_parts(from, end - start) };
         let offset = (start - data.span().start) as u64;
         match rustix::io::pwrite(memfd, bytes, offset) {
@@ -163,8 +160,8 @@ fn put(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Fail
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE;
     let offset = (range.start - data.span().start) as u64;
-    // SAFETY: pages that the program reads and writes, of which the memfd has the same contents (`copy`): there is one thread,
-    // and it has written none of them since.
+    // SAFETY: the memfd has the contents of the pages that it replaces (`copy`), because the only thread has written none of them
+    // since. The new mapping is readable and writable, as the old pages were.
     let mapped = unsafe { rustix::mm::mmap(place, bytes, protection, flags, memfd, offset) };
     match mapped {
         Ok(_) => Ok(()),
@@ -175,18 +172,18 @@ fn put(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Fail
     }
 }
 
-/// Blocks all signals of this thread until dropped.
+/// Blocks all signals to this thread until dropped.
 struct Unsignalled {
     before: libc::sigset_t,
 }
 
 impl Unsignalled {
     fn new() -> Self {
-        // SAFETY: a set of signals is words, and zeroes are valid for words.
+        // SAFETY: a `sigset_t` consists of integers, for which zeroes are valid.
         let (mut all, mut before) = unsafe { core::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>() };
-        // SAFETY: `all` is a set of this function.
+        // SAFETY: `all` is a local variable.
         unsafe { libc::sigfillset(&raw mut all) };
-        // SAFETY: both sets are those of this function.
+        // SAFETY: both sets are local variables.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
         Self { before }
     }
@@ -194,7 +191,7 @@ impl Unsignalled {
 
 impl Drop for Unsignalled {
     fn drop(&mut self) {
-        // SAFETY: the set that was there before.
+        // SAFETY: `before` is the thread's earlier signal mask.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, core::ptr::null_mut()) };
     }
 }

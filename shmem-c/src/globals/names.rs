@@ -1,4 +1,4 @@
-//! Names of the executable's variables: its symbol table, read from its file at the first question.
+//! Names of the executable's variables. The first lookup reads them from the symbol table of the executable's file.
 
 use std::fs;
 
@@ -7,26 +7,25 @@ use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Variable {
-    /// The variable's address in the file.
+    /// The variable's address in the symbol table.
     pub(super) start: usize,
     bytes: usize,
     pub(super) name: String,
 }
 
-/// The variables of an executable, by ascending addresses.
+/// The variables of an executable, by ascending address.
 pub(super) struct Variables(Vec<Variable>);
 
 impl Variables {
-    /// This process's variables; none if its file has no symbols or is unreadable.
+    /// Returns this process's variables, or none if its file has no symbols or is unreadable.
     pub(super) fn of_this_process() -> Self {
-        // Read whole: names are many and short.
         let file = fs::read("/proc/self/exe").unwrap_or_default();
         let executable = ElfFile64::<Endianness, _>::parse(&*file).ok();
         let symbols = executable.iter().flat_map(|executable| executable.symbols());
         let variables = symbols.filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0);
         let mut all: Vec<_> = variables
             .filter_map(|symbol| {
-                // A suffix tells local variables of functions apart (`count.3`).
+                // A suffix as in `count.3` distinguishes static local variables of functions.
                 let name = symbol.name_bytes().ok()?.split(|byte| *byte == b'.').next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
                 Some(Variable { start: symbol.address() as usize, bytes: symbol.size() as usize, name })
@@ -36,7 +35,7 @@ impl Variables {
         Self(all)
     }
 
-    /// The variable at an address.
+    /// Returns the variable that contains an address.
     pub(super) fn at(&self, address: usize) -> Option<&Variable> {
         let behind = self.0.partition_point(|variable| variable.start <= address);
         self.0[..behind].last().filter(|variable| address - variable.start < variable.bytes)

@@ -1,4 +1,4 @@
-//! The half in Rust of `with_rust.c`.
+//! The Rust half of the program `with_rust.c`.
 
 use std::sync::atomic::AtomicI64;
 
@@ -10,12 +10,12 @@ unsafe extern "C" {
     fn shmem_long_p(to: *const AtomicI64, value: i64, pe: i32);
 }
 
-/// Writes the number of another PE that C has.
+/// Writes `value` to `c_number` of another PE, a global that C defines.
 #[unsafe(no_mangle)]
 pub extern "C" fn rust_send(value: i64, pe: i32) {
     let text = format!("{value}");
-    // SAFETY: a number that C defines, and an address is all that is taken of it.
+    // SAFETY: C defines `c_number`, and only its address is taken.
     let to = unsafe { &raw const c_number };
-    // SAFETY: a symmetric number, and a PE of the job.
+    // SAFETY: `to` points to a symmetric number, and `pe` is a PE of the job.
     unsafe { shmem_long_p(to, text.parse().unwrap(), pe) };
 }

@@ -1,20 +1,21 @@
-//! Globals of C programs, built as users build them: by every linker, position independent or not, with either library.
+//! Globals of C programs that are built as users build them: by each linker, position-independent or not, with either form of the
+//! library.
 //!
-//! The programs beside this file are compiled by `oshcc` of an installation: that of `OSHCC` and `OSHRUN` in the
-//! environment, or one that is made here, of what Cargo has built. It takes gcc.
+//! The programs beside this file are compiled by an installed `oshcc`, which `OSHCC` and `OSHRUN` in the environment name. Without
+//! them, the test installs what Cargo has built, which needs gcc.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The wrappers of an installation.
+/// The compiler and launcher wrappers of an installation.
 struct Installed {
     oshcc: PathBuf,
     oshrun: PathBuf,
 }
 
-/// How a program is linked.
+/// A compiler and linker options, with a name for diagnostics.
 struct Way {
     name: &'static str,
     compiler: &'static str,
@@ -34,14 +35,14 @@ const WAYS: [Way; 10] = [
     Way { name: "AddressSanitizer", compiler: "gcc", options: &["-fsanitize=address"] },
 ];
 
-/// The way that everything can be built.
+/// The way to build that works with every program.
 const PLAIN: &Way = &WAYS[0];
 
 fn installed() -> &'static Installed {
     static INSTALLED: OnceLock<Installed> = OnceLock::new();
     INSTALLED.get_or_init(|| {
         if let (Some(oshcc), Some(oshrun)) = (env::var_os("OSHCC"), env::var_os("OSHRUN")) {
-            // With or without `-np` behind it, as scripts have it.
+            // Scripts may have `-np` behind the program's name, which is cut off.
             let oshrun = oshrun.to_string_lossy().split(' ').next().unwrap_or_default().into();
             return Installed { oshcc: oshcc.into(), oshrun };
         }
@@ -52,7 +53,7 @@ fn installed() -> &'static Installed {
     })
 }
 
-/// Whether a compiler makes a program with these options.
+/// Returns whether a compiler can build a program with these options.
 fn can(compiler: &str, options: &[&str]) -> bool {
     let to = temporary().join("nothing");
     let options = options.iter().filter(|option| **option != "-static-shmem");
@@ -61,7 +62,7 @@ fn can(compiler: &str, options: &[&str]) -> bool {
     made.is_ok_and(|made| made.status.success())
 }
 
-/// Runs a compiler, in the folder of the programs.
+/// Runs a compiler in the folder of the C programs. Returns the path of its output.
 fn make(compiler: &mut Command, name: &str) -> PathBuf {
     let to = temporary().join(name);
     let made = compiler.current_dir(folder()).arg("-o").arg(&to).output().unwrap();
@@ -75,13 +76,13 @@ fn build(way: &Way, source: &str, name: &str) -> PathBuf {
     make(oshcc.args(way.options).arg(source), name)
 }
 
-/// A library of C.
+/// Builds a shared library from a C file.
 fn library(options: &[&str], source: &str) -> PathBuf {
     let mut gcc = Command::new("gcc");
     make(gcc.args(["-shared", "-fPIC"]).args(options).arg(source), &format!("lib{source}.so"))
 }
 
-/// That the loader finds what lies where programs are made.
+/// Returns the linker option with which the loader finds built libraries.
 fn run_path() -> String {
     format!("-Wl,-rpath,{}", temporary().display())
 }
@@ -96,7 +97,7 @@ fn run_with(pes: u32, program: &Path, arguments: &[&str], variables: &[(&str, &s
     job.env("ASAN_OPTIONS", "detect_leaks=0").envs(variables.iter().copied()).output().unwrap()
 }
 
-/// What a program says that succeeds, in order.
+/// Returns the output of a program, which must have succeeded.
 #[track_caller]
 fn succeeds(output: &Output) -> String {
     let said = text(output);
@@ -104,7 +105,7 @@ fn succeeds(output: &Output) -> String {
     said
 }
 
-/// The trace of a program.
+/// Runs a program that must succeed. Returns its trace.
 fn traced(pes: u32, program: &Path) -> String {
     let trace = program.with_extension("json");
     succeeds(&run_with(pes, program, &[], &[("SHMEM_TRACE", trace.to_str().unwrap())]));
@@ -124,7 +125,7 @@ fn text(output: &Output) -> String {
     format!("{}: {}", output.status, String::from_utf8_lossy(&both))
 }
 
-/// They are symmetric, a fork has its own, and what is not touched takes no memory.
+/// Globals are symmetric, a forked process has its own copy, and untouched globals take no memory.
 #[test]
 fn they_are_symmetric_however_a_program_is_linked() {
     for (k, way) in WAYS.iter().enumerate() {
@@ -147,7 +148,7 @@ fn they_are_symmetric_however_a_program_is_linked() {
     }
 }
 
-/// A trace and a refusal say where the program calls: by its line, or its function where nobody knows lines.
+/// Traces and error texts name the caller's line, or its function if line numbers are unknown.
 #[test]
 fn calls_are_told_where_the_program_makes_them() {
     for (k, (options, told)) in
@@ -167,7 +168,7 @@ fn calls_are_told_where_the_program_makes_them() {
     }
 }
 
-/// The way of programs whose lines are told.
+/// A way to build with line numbers.
 const WITH_LINES: &Way = &Way { name: "with lines", compiler: "gcc", options: &["-g"] };
 
 #[test]
@@ -192,7 +193,7 @@ fn waits_are_told_with_names_and_values() {
     }
 }
 
-/// What a program in C reads of its own memory is not seen, so checks look at how it waits.
+/// Checks do not see the reads of a C program from its own memory. So they look at how the program waits.
 #[test]
 fn a_counter_of_signals_does_not_say_which_have_come() {
     let program = build(WITH_LINES, "counted.c", "counted");
@@ -241,16 +242,16 @@ fn pes_of_different_programs_are_refused() {
     assert!(text.contains("where PE 0 has `program: ") || text.contains("PE 0 has `program: "), "{text}");
 }
 
-/// Builds `heap.c` with a library that begins before libshmem.
+/// Builds `heap.c` with a library whose constructor runs before that of libshmem.
 fn behind(source: &str) -> PathBuf {
     let before = library(&["-pthread"], source);
     let mut oshcc = Command::new(&installed().oshcc);
-    // Libraries begin in the opposite order to that in which they are named.
+    // Constructors run in the opposite order to that of the libraries on the command line.
     oshcc.args(["-std=gnu11", "-Wl,--no-as-needed", "heap.c", "-lshmem"]).arg(before).arg(run_path());
     make(&mut oshcc, &format!("behind-{source}"))
 }
 
-/// Runs what [`behind`] has built: all is well until a global is named.
+/// Runs a program of [`behind`]. It must succeed as long as it names no global.
 fn is_told_once(program: &Path, why: &str) {
     let output = run(2, program, &[]);
     let said = text(&output);

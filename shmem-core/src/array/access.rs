@@ -1,22 +1,22 @@
-//! Access to elements that a phase lends: what the views of arrays and of their chunks have in common.
+//! Methods for access to elements during a phase, which the views of arrays and the views of their chunks share.
 //!
-//! A view has a `place`, which finds elements by index (`locate`, `find`), as runs in row-major order (`route`), or all as one
-//! run (`run`).
+//! The field `place` of a view computes addresses: of the element with an index (`locate`, `find`), of the runs in row-major order
+//! (`route`), or of all elements, if they are contiguous (`run`).
 
-/// Shared access to the elements of a view. References live for the given lifetime: for as long as the elements are lent to a
-/// shared view, and for as long as an exclusive view is borrowed.
+/// Methods that read the elements of a view. The references that they return live for `$lent`: in a shared view for the lifetime of
+/// the view's elements, in an exclusive view for the borrow of the view.
 macro_rules! shared {
     ($([$($parameter:tt)*] $view:ty: $send:ident, $place:ty, $route:ty, $lent:lifetime, $as_slice:ident;)*) => {$(
-        // SAFETY: a shared view is like shared references to its elements, an exclusive one like exclusive references.
+        // SAFETY: a shared view is as safe to send as shared references to its elements, an exclusive view as exclusive ones.
         unsafe impl<'x, T: $send, $($parameter)*> Send for $view {}
-        // SAFETY: a shared reference to a view gives shared references to its elements only.
+        // SAFETY: through a shared reference to a view, a thread gets only shared references to elements.
         unsafe impl<'x, T: Sync, $($parameter)*> Sync for $view {}
 
         impl<'x, T, $($parameter)*> $view {
             /// # Safety
             ///
-            /// The place must have aligned, initialised elements, which nothing else accesses for `'x` (for a view that only reads:
-            /// which nothing writes).
+            /// The elements of `place` must be aligned and initialised. For `'x`, nothing else may access them; if the view is for
+            /// reading only, others may read them too.
             #[inline(always)]
             pub(super) unsafe fn new(place: $place) -> Self {
                 Self { place, _lent: PhantomData }
@@ -28,7 +28,7 @@ macro_rules! shared {
                 self.place.len()
             }
 
-            /// Whether it has no elements: never.
+            /// Always `false`, because an array has at least one element.
             pub fn is_empty(&self) -> bool {
                 false
             }
@@ -36,29 +36,29 @@ macro_rules! shared {
             /// The elements in row-major order.
             #[inline(always)]
             pub fn iter(&self) -> Elements<&$lent T, $route> {
-                // SAFETY: the elements are lent for that long (`new`), and shared.
+                // SAFETY: for `$lent` the elements may be read and nothing writes them (caller of `new`).
                 unsafe { Elements::new(self.place.route()) }
             }
 
             /// The elements as contiguous slices, in row-major order.
             #[inline(always)]
             pub fn runs(&self) -> Slices<&$lent T, $route> {
-                // SAFETY: the elements are lent for that long (`new`), and shared.
+                // SAFETY: for `$lent` the elements may be read and nothing writes them (caller of `new`).
                 unsafe { Slices::new(self.place.route()) }
             }
 
-            /// The element with an index of the array, if it is here.
+            /// Returns the element with this index in the array, or `None` if it is outside the view.
             #[inline(always)]
             pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&$lent T> {
                 let element = self.place.locate(index.position())?;
-                // SAFETY: an element of the place, which is lent for that long (`new`), and shared.
+                // SAFETY: `element` is an element of the view, readable and not written for `$lent` (caller of `new`).
                 Some(unsafe { &*element })
             }
 
-            /// All elements, if they are contiguous, whatever the storage.
+            /// Returns all elements as one slice, or `None` if they are not contiguous. Available for every storage.
             pub fn $as_slice(&self) -> Option<&$lent [T]> {
                 let (start, length) = self.place.run()?;
-                // SAFETY: the elements of the place, which are lent for that long (`new`), and shared.
+                // SAFETY: the run is the view's elements, which are readable and not written for `$lent` (caller of `new`).
                 Some(unsafe { core::slice::from_raw_parts(start, length) })
             }
         }
@@ -70,44 +70,44 @@ macro_rules! shared {
             #[track_caller]
             fn index(&self, index: I) -> &T {
                 let element = self.place.find(index.position());
-                // SAFETY: an element of the place, which is lent (`new`) and borrowed.
+                // SAFETY: `element` is an element of the view (caller of `new`), which is borrowed as long as the result.
                 unsafe { &*element }
             }
         }
     )*};
 }
 
-/// Exclusive access to the elements of a view, in addition to the shared one. `$locate` and `$find` are the functions of the
-/// place that find an element.
+/// Methods that write the elements of an exclusive view. `$locate` and `$find` are the methods of its `place` that compute the
+/// address of an element.
 macro_rules! exclusive {
     ($([$($parameter:tt)*] $view:ty: $route:ty, $as_mut_slice:ident, $locate:ident, $find:ident;)*) => {$(
         impl<'x, T, $($parameter)*> $view {
-            /// The elements in row-major order, exclusively.
+            /// Mutable references to the elements, in row-major order.
             #[inline(always)]
             pub fn iter_mut(&mut self) -> Elements<&mut T, $route> {
-                // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
+                // SAFETY: the view alone may access its elements (caller of `new`), and the view is borrowed exclusively.
                 unsafe { Elements::new(self.place.route()) }
             }
 
-            /// The elements as exclusive contiguous slices, in row-major order.
+            /// The elements as contiguous mutable slices, in row-major order.
             #[inline(always)]
             pub fn runs_mut(&mut self) -> Slices<&mut T, $route> {
-                // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
+                // SAFETY: the view alone may access its elements (caller of `new`), and the view is borrowed exclusively.
                 unsafe { Slices::new(self.place.route()) }
             }
 
-            /// The element with an index of the array, exclusively, if it is here.
+            /// Returns the element with this index in the array, mutably, or `None` if it is outside the view.
             #[inline(always)]
             pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
                 let element = self.place.$locate(index.position())?;
-                // SAFETY: an element of the place, which is lent (`new`) and borrowed exclusively.
+                // SAFETY: the view alone may access its element (caller of `new`), and the view is borrowed exclusively.
                 Some(unsafe { &mut *element })
             }
 
-            /// All elements, if they are contiguous, exclusively, whatever the storage.
+            /// Returns all elements as one mutable slice, or `None` if they are not contiguous. Available for every storage.
             pub fn $as_mut_slice(&mut self) -> Option<&mut [T]> {
                 let (start, length) = self.place.run()?;
-                // SAFETY: the elements of the place, which are lent (`new`) and borrowed exclusively.
+                // SAFETY: only the view may access the run of its elements (caller of `new`), and the view is borrowed exclusively.
                 Some(unsafe { core::slice::from_raw_parts_mut(start, length) })
             }
         }
@@ -117,18 +117,18 @@ macro_rules! exclusive {
             #[track_caller]
             fn index_mut(&mut self, index: I) -> &mut T {
                 let element = self.place.$find(index.position());
-                // SAFETY: an element of the place, which is lent (`new`) and borrowed exclusively.
+                // SAFETY: the view alone may access its element (caller of `new`), and the view is borrowed exclusively.
                 unsafe { &mut *element }
             }
         }
     )*};
 }
 
-/// `indices` of a view, by its number of dimensions.
+/// Defines the method `indices` of views of one, two and three dimensions.
 macro_rules! indices {
     ($($view:ident $($storage:ident)?;)*) => {$(
         impl<T $(, $storage: Storage)?> $view<'_, T, 1 $(, $storage)?> {
-            /// All its indices in the array, in order.
+            /// The indices of the view's elements in the array, ascending.
             #[inline(always)]
             pub fn indices(&self) -> Range<usize> {
                 let [range] = self.place.ranges();
@@ -137,7 +137,7 @@ macro_rules! indices {
         }
 
         impl<T $(, $storage: Storage)?> $view<'_, T, 2 $(, $storage)?> {
-            /// All its indices in the array, in row-major order.
+            /// The indices of the view's elements in the array, in row-major order.
             #[inline(always)]
             pub fn indices(&self) -> Indices<2> {
                 Indices::new(self.place.ranges())
@@ -145,7 +145,7 @@ macro_rules! indices {
         }
 
         impl<T $(, $storage: Storage)?> $view<'_, T, 3 $(, $storage)?> {
-            /// All its indices in the array, in row-major order.
+            /// The indices of the view's elements in the array, in row-major order.
             #[inline(always)]
             pub fn indices(&self) -> Indices<3> {
                 Indices::new(self.place.ranges())

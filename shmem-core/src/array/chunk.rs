@@ -9,14 +9,14 @@ use super::index::{ArrayIndex, refuse};
 use super::iterators::{Elements, Indices, Route as _, Rows, Run, Slices};
 use crate::symmetric_data::copied;
 
-/// A chunk of an array, for reading. Indices are those of the array.
+/// A read-only view of a chunk. Elements are indexed as in the array.
 #[derive(Debug)]
 pub struct ChunkRef<'x, T, const D: usize> {
     place: ChunkLayout<T, D>,
     _lent: PhantomData<&'x T>,
 }
 
-/// A chunk of an array, exclusively. Indices are those of the array.
+/// An exclusive view of a chunk. Elements are indexed as in the array.
 #[derive(Debug)]
 pub struct ChunkMut<'x, T, const D: usize> {
     place: ChunkLayout<T, D>,
@@ -50,7 +50,7 @@ macro_rules! chunks {
                 self.place.ranges()
             }
 
-            /// First element, lengths, and strides in elements: the parts of another library's view.
+            /// Address of the first element, lengths, and strides in elements, from which another library (ndarray) makes a view.
             #[doc(hidden)]
             pub fn __layout(&self) -> (*mut T, [usize; D], [usize; D]) {
                 let ChunkLayout { lows, strides, .. } = self.place;
@@ -62,15 +62,15 @@ macro_rules! chunks {
 chunks!(ChunkRef ChunkMut);
 
 impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
-    /// The chunk for reading.
+    /// Borrows the chunk as a read-only view.
     pub fn view(&self) -> ChunkRef<'_, T, D> {
-        // SAFETY: the elements are lent to this chunk (`new`), which is borrowed.
+        // SAFETY: this view alone may access its elements (caller of `new`), and this view is borrowed for as long as the new view.
         unsafe { ChunkRef::new(self.place) }
     }
 
-    /// The elements as exclusive contiguous slices, in row-major order, for as long as the chunk was lent.
+    /// The elements as contiguous mutable slices, in row-major order. The slices live for `'x`, so they may outlive this view.
     pub fn into_runs_mut(self) -> Slices<&'x mut T, Rows<T>> {
-        // SAFETY: the elements are lent to this chunk for `'x` (`new`), which is consumed.
+        // SAFETY: this view alone may access its elements for `'x` (caller of `new`), and this view is consumed.
         unsafe { Slices::new(self.place.route()) }
     }
 }
@@ -89,12 +89,12 @@ impl<'x, T, const D: usize> IntoIterator for ChunkMut<'x, T, D> {
     type IntoIter = Elements<&'x mut T, Rows<T>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        // SAFETY: the elements are lent to this chunk for `'x` (`new`), which is consumed.
+        // SAFETY: this view alone may access its elements for `'x` (caller of `new`), and this view is consumed.
         unsafe { Elements::new(self.place.route()) }
     }
 }
 
-/// Place and shape of a chunk in memory.
+/// Index ranges, address and strides of a chunk.
 #[derive(Debug)]
 pub(super) struct ChunkLayout<T, const D: usize> {
     number: usize,
@@ -102,7 +102,7 @@ pub(super) struct ChunkLayout<T, const D: usize> {
     lows: [usize; D],
     highs: [usize; D],
     strides: [usize; D],
-    /// Address that index 0 of the array would have.
+    /// Address that the element with index 0 in every dimension would have by the chunk's strides.
     origin: *mut T,
     rows: Rows<T>,
 }
@@ -110,7 +110,7 @@ pub(super) struct ChunkLayout<T, const D: usize> {
 copied! { [T, const D: usize] ChunkLayout<T, D>; }
 
 impl<T, const D: usize> ChunkLayout<T, D> {
-    /// The layout of a chunk of the array in the slot that starts at `mine`.
+    /// Returns the layout of chunk `number` of the array, in the slot that starts at `mine`.
     #[track_caller]
     pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
         let chunking = &geometry.chunking;
@@ -127,7 +127,6 @@ impl<T, const D: usize> ChunkLayout<T, D> {
             let start = mine.wrapping_add(geometry.parts[number].offset).cast::<T>();
             (start, start.wrapping_sub(before))
         };
-        // Stride of the dimension before the axis.
         let pitch = if axis > 0 { strides[axis - 1] } else { chunking.elements(number) };
         let rows = Rows::new(start, chunking.outer(), own[axis] * strides[axis], pitch);
         let node = geometry.nodes.get(number).copied();

@@ -1,13 +1,13 @@
-//! Division of arrays into chunks, and the errors of shapes.
+//! Division of arrays into chunks, and errors about shapes.
 
 use core::ops::Range;
 
 use shmem_grammar::show_size;
 
-/// Upper limit on the chunks of an array, because each has entries in tables.
+/// Upper limit on the chunks of an array, because tables have entries for each chunk.
 pub const MOST_CHUNKS: usize = 1 << 16;
 
-/// How an array is cut into chunks: along one dimension, the *axis*, into parts whose lengths differ by at most one.
+/// Division of an array into chunks: along one dimension, the *axis*, into parts whose lengths differ by at most one.
 ///
 /// The axis is the leftmost dimension with at least as many indices as chunks. If there is none, the axis is the leftmost of the
 /// longest dimensions, and each of its indices is a chunk. The longer chunks come first.
@@ -32,12 +32,12 @@ pub struct Chunking<const D: usize> {
     chunks: usize,
     /// Length of the shorter chunks along the axis.
     short: usize,
-    /// Number of chunks that are longer by one.
+    /// Number of chunks of length `short + 1`.
     longer: usize,
 }
 
 impl<const D: usize> Chunking<D> {
-    /// Cuts `shape` into `chunks` chunks, but at most as many as its longest dimension has indices.
+    /// Cuts `shape` into `chunks` chunks, or into as many as the longest dimension has indices, if these are fewer.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl<const D: usize> Chunking<D> {
             return Err(wrong(&shape, "in 0 chunks; give 1 or more"));
         }
         array_bytes(&shape, 1)?;
-        // Of equal lengths, `max_by_key` gives the last, which is the leftmost in this order.
+        // `max_by_key` returns the last of equal lengths: the leftmost dimension, because the dimensions are reversed.
         let longest = || (0..D).rev().max_by_key(|&axis| shape[axis]);
         let axis = (0..D).find(|&axis| shape[axis] >= chunks).or_else(longest).unwrap_or_default();
         let chunks = chunks.min(shape[axis]);
@@ -110,7 +110,7 @@ impl<const D: usize> Chunking<D> {
         self.shape.iter().product()
     }
 
-    /// Whether there are no elements: never.
+    /// Always `false`, because an array has at least one element.
     pub const fn is_empty(&self) -> bool {
         false
     }
@@ -176,12 +176,12 @@ impl<const D: usize> Chunking<D> {
         (0..self.outer()).map(move |o| (o * row + span.start) * inner..(o * row + span.end) * inner)
     }
 
-    /// Number of runs of a chunk: the product of the dimensions before the axis.
+    /// Number of runs of a chunk: the product of the lengths of the dimensions before the axis.
     pub fn outer(&self) -> usize {
         self.shape[..self.axis].iter().product()
     }
 
-    /// Elements per index of the axis: the product of the dimensions after it.
+    /// Number of elements per index of the axis: the product of the lengths of the dimensions after the axis.
     pub fn inner(&self) -> usize {
         self.shape[self.axis + 1..].iter().product()
     }
@@ -192,23 +192,23 @@ impl<const D: usize> Chunking<D> {
     }
 }
 
-/// An array cannot be made as requested.
+/// The reason, as text, why an array cannot be made as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ArrayError(pub(super) String);
 
 impl ArrayError {
-    /// The error of `text`, a storage whose blocks have an impossible size.
+    /// Returns the error about `text`, a [`Cyclic`](super::Cyclic) storage as a user wrote it, whose block size is impossible.
     pub fn block(text: &str, reason: &str) -> Self {
         Self(format!("`{text}`: {reason}; a block is a number of bytes such as 64K, a multiple of the page"))
     }
 }
 
-/// The number of bytes of an array of this shape, with elements of `element` bytes.
+/// Returns the number of bytes of an array of this shape, with elements of `element` bytes.
 ///
 /// # Errors
 ///
-/// If elements have no bytes, or the array more than an address space.
+/// If `element` is 0, or the array is larger than the address space.
 pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError> {
     if element == 0 {
         return Err(ArrayError(NO_BYTES.to_owned()));
@@ -220,7 +220,7 @@ pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError>
     })
 }
 
-/// Message about elements without bytes.
+/// Error text for elements of zero size.
 pub(super) const NO_BYTES: &str =
     "elements of no bytes cannot be placed in memory; an array needs elements of at least one byte";
 
@@ -228,7 +228,7 @@ fn wrong(shape: &[usize], why: &str) -> ArrayError {
     ArrayError(format!("an array of {} {why}", show_shape(shape)))
 }
 
-/// A shape as `2x3x4`.
+/// Formats a shape as `2x3x4`.
 fn show_shape(shape: &[usize]) -> String {
     shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }

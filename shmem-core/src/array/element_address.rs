@@ -4,34 +4,34 @@ use core::marker::PhantomData;
 
 use super::geometry::{Bucket, Geometry, Steps};
 
-/// How a view finds an element by its index.
+/// Computes the address of an element from its index.
 ///
 /// # Safety
 ///
-/// For an array of this `shape` with elements of type `T` at the parts of `geometry` from `mine` on, the functions must
-/// return the address of the element with an index, derived from `mine`, or `None` if there is no such element.
+/// The functions are for an array of shape `shape`, with elements of type `T` at the parts of `geometry` in the slot that starts at
+/// `mine`. They must return the address of the element with the index, derived from `mine`, or `None` if there is no such element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
-    /// Whether the elements are one range; `None` if that is known at run time only.
+    /// Whether the elements are one contiguous range; `None` if that is known at run time only.
     const ONE_RANGE: Option<bool>;
 
-    /// Finds elements in the slot that starts at `mine`.
+    /// Returns the addressing for the copy of the array in the slot that starts at `mine`.
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self;
 
-    /// The address of an element.
+    /// Returns the address of the element with an index.
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
-    /// As [`locate`](Self::locate); caches the chunk of the element for the next call.
+    /// As [`locate`](Self::locate), but caches the element's chunk, so that the next call for this chunk needs no table.
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
-/// Elements in one range.
+/// Addressing of elements that are one contiguous range.
 #[derive(Clone, Copy, Debug)]
 pub struct OneRange<'x, const D: usize> {
     start: *mut u8,
     _geometry: PhantomData<&'x Geometry<D>>,
 }
 
-// SAFETY: the only part holds the elements in row-major order, and the number computed here is that of the index in this order.
+// SAFETY: the array's only part has the elements in row-major order, and `locate` computes the element's number in this order.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
     const ONE_RANGE: Option<bool> = Some(true);
 
@@ -58,7 +58,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
     }
 }
 
-/// Elements in one range per chunk; [`geometry`](super::geometry) explains the table.
+/// Addressing of elements in one contiguous range per chunk. [`geometry`](super::geometry) explains the table `entries`.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunked<'x, const D: usize> {
     mine: *mut u8,
@@ -69,21 +69,21 @@ pub struct Chunked<'x, const D: usize> {
     near: Near<D>,
 }
 
-/// The cached chunk: a range of indices along the axis.
+/// The cached chunk: `count` indices along the axis from `first` on.
 #[derive(Clone, Copy, Debug)]
 struct Near<const D: usize> {
     first: usize,
     count: usize,
-    /// Address that index 0 would have.
+    /// Address that the element with index 0 in every dimension would have by the chunk's strides.
     origin: *mut u8,
     steps: Steps<D>,
 }
 
 impl<const D: usize> Chunked<'_, D> {
-    /// The index along the axis of chunks, if the other indices are in range.
+    /// Returns the component of `index` along the axis, or `None` if another component is out of range.
     #[inline(always)]
     fn along(&self, shape: &[usize; D], index: [usize; D]) -> Option<usize> {
-        // Selected by comparisons, so that the index stays in registers: a variable subscript would need an array in memory.
+        // Comparisons select the component, so that the index stays in registers. `index[self.axis]` needs an array in memory.
         let mut along = index[0];
         for d in 1..D {
             let (on_axis, other) = if self.axis == d { (index[d], along) } else { (along, index[d]) };
@@ -100,13 +100,13 @@ impl<const D: usize> Chunked<'_, D> {
         if along >= self.length {
             return None;
         }
-        // SAFETY: the table has an entry for each index along the axis.
+        // SAFETY: the table has a bucket for each index along the axis below `length`, and `along` was compared with `length`.
         Some(unsafe { self.entries.get_unchecked(along >> self.shift) })
     }
 }
 
-// SAFETY: the table was made from the parts. The steps that an entry has for an index are the biased start and the strides of the
-// chunk of the index. `near` holds steps, and the range of indices for which they are valid.
+// SAFETY: `entries` was made from the array's parts. For each index, its entry has the biased start and the strides of the index's
+// chunk. `near` has the same of one chunk, with the range of the indices that belong to the chunk.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
@@ -130,14 +130,14 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         let along = self.along(shape, index)?;
         if along.wrapping_sub(self.near.first) >= self.near.count {
-            // Passed by value, so that the view stays in registers.
+            // `find` has the fields as arguments by value, not `self`, so that the view stays in registers.
             self.near = find(self.mine, self.entries, self.shift, self.length, along)?;
         }
         Some(element(self.near.origin, &self.near.steps, index))
     }
 }
 
-/// Finds the chunk of an index along the axis. Never inlined, so that loops keep their view in registers.
+/// Returns the chunk of index `along` of the axis, for the cache.
 #[cold]
 #[inline(never)]
 fn find<const D: usize>(
@@ -160,7 +160,7 @@ fn find<const D: usize>(
     Some(Near { first, count: end - first, origin: mine.wrapping_add(steps[0]), steps })
 }
 
-/// The address of an element, from that of index 0 and the strides.
+/// Returns the address of an element, computed from the address of index 0 and the strides.
 #[inline(always)]
 fn element<T, const D: usize>(origin: *mut u8, steps: &Steps<D>, index: [usize; D]) -> *mut T {
     let mut number = index[D - 1];
@@ -170,16 +170,16 @@ fn element<T, const D: usize>(origin: *mut u8, steps: &Steps<D>, index: [usize; 
     origin.cast::<T>().wrapping_add(number)
 }
 
-/// Either addressing, chosen at run time.
+/// One of the two addressings, chosen at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum Either<'x, const D: usize> {
-    /// The elements are one range.
+    /// Addressing of an array that is one contiguous range.
     One(OneRange<'x, D>),
-    /// The elements are in a piece per chunk.
+    /// Addressing of an array with a contiguous range per chunk.
     Several(Chunked<'x, D>),
 }
 
-// SAFETY: each of the two finds the elements of the arrays for which `new` chooses it.
+// SAFETY: `new` chooses the addressing that fits the array's storage, and both addressings fulfil the contract.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Either<'x, D> {
     const ONE_RANGE: Option<bool> = None;
 

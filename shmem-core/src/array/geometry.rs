@@ -1,12 +1,12 @@
-//! Where an array's elements are in memory, and the table that finds them for [`Multi`](super::Multi).
+//! Location of an array's elements in memory, and the table that finds elements of a [`Multi`](super::Multi) array.
 //!
-//! The chunk of an element is the index divided by the length of chunks; the table replaces the division by a shift. It divides the axis
-//! into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most two chunks. The entry
-//! of a bucket has the strides of both chunks, and the first index of the second chunk: one comparison chooses between them. There are
-//! about twice as many buckets as chunks, few enough for the first-level cache.
+//! The number of an element's chunk is the index divided by the length of chunks. The table replaces this division by a shift. The axis
+//! is divided into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most two
+//! chunks. The table's entry of a bucket has the strides of both chunks, and the first index of the second chunk. One comparison with
+//! this index chooses the chunk. There are about twice as many buckets as chunks, few enough for the first-level cache.
 //!
-//! Offsets are biased: the offset of a chunk is that of its first element, less what the index of that element adds. So the index of an
-//! element in the array is used unchanged.
+//! Offsets are biased: a chunk's offset is that of its first element, minus the distance that this element's index adds. So the strides
+//! are multiplied with an element's index in the array, not with its index in the chunk.
 
 use core::ops::Range;
 
@@ -14,37 +14,37 @@ use super::chunking::{Chunking, NO_BYTES};
 use super::storage::StorageKind;
 use crate::strided::Piece;
 
-/// First the biased offset of a chunk in bytes, which may wrap around; then the strides of all dimensions but the last, in elements.
+/// A chunk's biased offset in bytes, which may wrap around, and the strides of all dimensions but the last, in elements.
 pub(super) type Steps<const D: usize> = [usize; D];
 
-/// An entry of the table: up to two chunks.
+/// An entry of the table, for a bucket: the one or two chunks that the bucket overlaps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket<const D: usize> {
-    /// The first index along the axis of the second chunk.
+    /// First index of the second chunk along the axis.
     pub(super) boundary: usize,
-    /// Steps for the indices before the boundary, and for the others.
+    /// Address data of the first chunk (indices before `boundary`) and of the second one.
     pub(super) steps: [Steps<D>; 2],
 }
 
-/// Shape, chunks and memory of an array, for its handle and its views.
+/// Shape, chunks and memory of an array, shared by its handle and its views.
 #[derive(Debug)]
 pub struct Geometry<const D: usize> {
     pub(super) chunking: Chunking<D>,
     pub(super) kind: StorageKind,
-    /// The ranges of memory, in the order of the chunks.
+    /// The array's ranges of memory: a range per chunk, in the order of the chunks, or a single one.
     pub(super) parts: Vec<ArrayRange>,
-    /// Node of each chunk on the calling PE; empty if not known.
+    /// NUMA node of each chunk on the calling PE; empty if the nodes are not known.
     pub(super) nodes: Vec<u32>,
     /// Binary logarithm of the number of indices per bucket.
     pub(super) shift: u32,
-    /// The buckets along the axis, if the array has a range for each chunk.
+    /// The table of buckets along the axis; empty unless the array has a range for each chunk.
     pub(super) entries: Box<[Bucket<D>]>,
-    /// The contiguous pieces of memory, in row-major order of the elements.
+    /// The array's contiguous runs of elements in memory, in row-major order of the elements.
     pub(super) pieces: Box<[Piece]>,
 }
 
 impl<const D: usize> Geometry<D> {
-    /// Panics unless `parts` fit `chunking` and `kind`.
+    /// Makes the geometry. Panics unless `parts` have the numbers of elements that `chunking` and `kind` require.
     pub(super) fn new(
         chunking: Chunking<D>,
         kind: StorageKind,
@@ -70,13 +70,13 @@ impl<const D: usize> Geometry<D> {
         Self { chunking, kind, parts, nodes, shift, entries, pieces }
     }
 
-    /// Bytes from the start of a slot to the first part.
+    /// Bytes from the start of a slot to the array's first part.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
         self.parts[0].offset
     }
 
-    /// Byte ranges of a chunk's elements, from the start of a slot.
+    /// Returns the byte ranges of a chunk's elements, from the start of a slot.
     pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
         let one = self.kind.is_one_range();
         let part = self.parts[if one { 0 } else { chunk }];
@@ -88,7 +88,7 @@ impl<const D: usize> Geometry<D> {
     }
 }
 
-/// The pieces of an array of elements of `element` bytes, in row-major order of the elements.
+/// Returns the contiguous runs of an array with elements of `element` bytes, in row-major order of the elements.
 fn pieces<const D: usize>(
     chunking: &Chunking<D>,
     kind: StorageKind,
@@ -116,7 +116,7 @@ fn pieces<const D: usize>(
     pieces.into()
 }
 
-/// The strides of an array of this shape in row-major order, in elements.
+/// Returns the strides of an array of this shape in row-major order, in elements.
 pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     let mut strides = [1; D];
     for d in (1..D).rev() {
@@ -125,7 +125,7 @@ pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     strides
 }
 
-/// The table of an array with a range for each chunk.
+/// Returns the table of an array with a range for each chunk.
 fn entries<const D: usize>(
     chunking: &Chunking<D>,
     parts: &[ArrayRange],
@@ -149,13 +149,13 @@ fn entries<const D: usize>(
     (0..=(length - 1) >> shift).map(entry).collect()
 }
 
-/// A range of an array's memory, the same on every PE.
+/// A contiguous range of an array's memory, at the same offset on every PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayRange {
-    /// Index of the segment.
+    /// Index of the range's segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's slot.
+    /// Bytes from the start of a PE's slot to the range.
     pub offset: usize,
-    /// Number of elements.
+    /// Number of elements in the range.
     pub elements: usize,
 }

@@ -1,4 +1,4 @@
-//! Handles of arrays, their views in phases, and the number of elements on the right node.
+//! Handles of arrays, the views that phases open through them, and a count of the elements that are on the right NUMA node.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -16,31 +16,31 @@ use crate::object::{Extent, SymmetricObject, no_subscripts};
 use crate::strided::Piece;
 use crate::symmetric_data::SymmetricData;
 
-/// A symmetric array whose chunks are on the NUMA nodes of each PE.
+/// Handle of a symmetric array whose chunks are on the NUMA nodes of each PE.
 ///
-/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the [`Storage`](super::Storage),
-/// which changes only its speed. It owns its memory and borrows nothing, as a [`SymBox`](crate::object::SymBox) does;
-/// dropping it is local and never waits.
+/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the [`Storage`](super::Storage), which changes
+/// only the speed of the array. The handle owns the array's memory and borrows nothing, as a [`SymBox`](crate::object::SymBox)
+/// does. Dropping it is local and never blocks.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel).
 pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
     geometry: Geometry<D>,
-    /// Numbers of the allocations.
+    /// Numbers of the array's allocations.
     ids: Vec<u64>,
     released: Arc<Released>,
     _elements: PhantomData<Elements<T, S>>,
 }
 
-/// Neither owns nor shares a `T`.
+/// Marker for a handle that neither owns nor shares a `T`, so that it is `Send` and `Sync` for every `T`.
 type Elements<T, S> = (fn() -> *const T, S);
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// Panics unless `parts` fit `chunking` and `kind`.
+    /// Makes the handle. Panics unless `parts` fit `chunking` and `kind`.
     ///
     /// # Safety
     ///
-    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until the allocations `ids`, at
-    /// least one, are queued on `released`. No two parts may overlap. `kind` must be a kind of storage `S`.
+    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until the allocations `ids` are
+    /// queued on `released`. There must be at least one allocation. No two parts may overlap. `kind` must be a kind of storage `S`.
     #[doc(hidden)]
     pub unsafe fn __new(
         chunking: Chunking<D>,
@@ -54,7 +54,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         Self { geometry, ids, released, _elements: PhantomData }
     }
 
-    /// The ranges of memory, in row-major order of the elements: more than one only for [`Multi`](super::Multi).
+    /// The array's contiguous runs of elements in memory, in row-major order: more than one only for [`Multi`](super::Multi).
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.geometry.pieces
     }
@@ -69,27 +69,27 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         self.geometry.chunking.len()
     }
 
-    /// Whether it has no elements: never.
+    /// Always `false`, because an array has at least one element.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Which elements belong to which chunk.
+    /// The division of the array into chunks.
     pub fn chunking(&self) -> &Chunking<D> {
         &self.geometry.chunking
     }
 
-    /// The storage.
+    /// The storage of the array, as a value.
     pub fn kind(&self) -> StorageKind {
         self.geometry.kind
     }
 
-    /// The ranges of memory, in the order of the chunks.
+    /// The array's ranges of memory: a range per chunk, in the order of the chunks, or a single one.
     pub fn parts(&self) -> &[ArrayRange] {
         &self.geometry.parts
     }
 
-    /// Node of each chunk on the calling PE; empty if not known.
+    /// NUMA node of each chunk on the calling PE; empty if the nodes are not known.
     pub fn nodes(&self) -> &[u32] {
         &self.geometry.nodes
     }
@@ -115,7 +115,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D
     }
 }
 
-// SAFETY: both views give references to the elements at the array's parts.
+// SAFETY: `extents` lists all parts of the array, and both views give references only to elements in these parts.
 unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for NumaArray<T, D, S> {
     type Mut<'x> = ArrayMut<'x, T, D, S>;
     type Ref<'x> = ArrayRef<'x, T, D, S>;
@@ -126,29 +126,27 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
     }
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> ArrayMut<'x, T, D, S> {
-        // SAFETY: `'x` ends before the handle's borrow does (caller).
+        // SAFETY: the caller guarantees that `'x` ends before the borrow of the handle, which owns the geometry.
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
-        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); nothing else touches them
-        // for `'x` (caller).
+        // SAFETY: the parts are reserved, aligned and initialised (`__new`). Nothing else accesses them for `'x` (caller).
         unsafe { ArrayMut::new(Field::new(mine, geometry)) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
-        // SAFETY: `'x` ends before the handle's borrow does (caller).
+        // SAFETY: the caller guarantees that `'x` ends before the borrow of the handle, which owns the geometry.
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
-        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); nothing writes them for `'x`
-        // (caller).
+        // SAFETY: the parts are reserved, aligned and initialised (`__new`). Nothing writes them for `'x` (caller).
         unsafe { ArrayRef::new(Field::new(mine, geometry)) }
     }
 }
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// The number of elements that are on the node of their chunk; all, if nodes are not known. An element is on the node of its first
-    /// byte.
+    /// Returns the number of elements that are on the NUMA node of their chunk, or of all elements if the nodes are not known. An
+    /// element is on the node of its first byte.
     ///
-    /// `nodes_of` takes a range of bytes from the start of this PE's slot, of whole pages of `page` bytes, and returns the node of each
-    /// page, or `None` for a page that does not exist. `belongs(chunk, page)` says whether memory of the node `page` is right for a
-    /// chunk of the node `chunk`.
+    /// `nodes_of` returns the node of each page of a byte range (from the start of this PE's slot, in whole pages of `page` bytes), or
+    /// `None` for a page that does not exist. `belongs(chunk, page)` says whether a page on the node `page` is right for a chunk that
+    /// belongs to the node `chunk`.
     ///
     /// # Errors
     ///
@@ -170,7 +168,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
                 let found = nodes_of(first..range.end.next_multiple_of(page))?;
                 for (number, node) in found.into_iter().enumerate() {
                     if node.is_some_and(|node| belongs(home, node)) {
-                        // The number of elements of the run that start before `byte`.
+                        // Number of elements of the run whose first byte is before `byte`.
                         let started =
                             |byte: usize| (byte.clamp(range.start, range.end) - range.start).div_ceil(size);
                         let start = first + number * page;

@@ -1,4 +1,4 @@
-//! Indices: of an element of a view ([`ArrayIndex`]), and of a part of an array on a PE ([`ArrayPlaceIndex`]).
+//! Index types: of an element in a view ([`ArrayIndex`]), and of a part of an array on a PE ([`ArrayPlaceIndex`]).
 
 use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -6,13 +6,13 @@ use super::on_pe::{ArrayPlace, Copied};
 use crate::object::{NAMELESS, one};
 use crate::symmetric_data::SymmetricData;
 
-/// An index into an array of `D` dimensions: `[usize; D]`, and `usize` for one dimension.
+/// An index of an element in an array of `D` dimensions: `[usize; D]`, or `usize` if `D` is 1.
 #[diagnostic::on_unimplemented(
     message = "an array of {D} dimensions cannot be indexed by `{Self}`",
     note = "arrays are indexed by `usize` in one dimension, and by `[usize; D]` in any number"
 )]
 pub trait ArrayIndex<const D: usize>: Copy {
-    /// The index in each dimension.
+    /// Returns the index in each dimension.
     fn position(self) -> [usize; D];
 }
 
@@ -30,7 +30,7 @@ impl<const D: usize> ArrayIndex<D> for [usize; D] {
     }
 }
 
-/// Panics about an index. Inlined, so that the index stays in registers.
+/// Panics because an index is out of range. Inlined, so that the index stays in registers.
 #[inline(always)]
 #[track_caller]
 pub(super) fn refuse<C: Copy, const D: usize>(
@@ -55,13 +55,13 @@ fn refused<C, const D: usize>(
     panic!("{}", message(&[a, b, c][..D], context))
 }
 
-/// An index into a place of an array.
+/// An index of an element or a part of an [`ArrayPlace`].
 #[diagnostic::on_unimplemented(
     message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
     note = "elements are indexed by `[i, j]`, rows by `usize` and by ranges of `usize`; for columns and other regions, use `strided!`"
 )]
 pub trait ArrayPlaceIndex<const D: usize> {
-    /// The part.
+    /// The type of the indexed part: an element, a row or a range.
     type Part<'a, T: SymmetricData, C: Copied<'a>>;
 
     #[doc(hidden)]
@@ -69,7 +69,7 @@ pub trait ArrayPlaceIndex<const D: usize> {
     fn of<'a, T: SymmetricData, C: Copied<'a>>(self, place: ArrayPlace<'a, T, D, C>) -> Self::Part<'a, T, C>;
 }
 
-/// Indices of one element.
+/// Implements [`ArrayPlaceIndex`] for indices of one element.
 macro_rules! elements {
     ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
@@ -92,7 +92,7 @@ elements! {
     };
 }
 
-/// Indices of several elements: a place of as many dimensions or of one less.
+/// Implements [`ArrayPlaceIndex`] for indices of several elements. The part has the same number of dimensions, or one less.
 macro_rules! parts {
     ($([$($parameter:tt)*] $index:ty, $d:tt to $part:tt: $method:ident;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {

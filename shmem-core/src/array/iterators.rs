@@ -1,7 +1,7 @@
 //! Iterators over the elements of arrays and chunks, as references, and over their runs, as slices.
 //!
-//! An iterator over elements holds an iterator over the slice of the current run, and a route through the later runs. So it is as fast as an
-//! iterator over a slice. A route computes addresses and dereferences none; the iterators know that the addresses are those of elements.
+//! An iterator over elements has a slice iterator for the current run, and a [`Route`] through the runs that follow. So it is as fast as an
+//! iterator over a slice. A route only computes addresses. The iterators dereference them.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
@@ -18,14 +18,14 @@ use crate::symmetric_data::copied;
 pub trait Lent: Sized {
     /// The element's type.
     type Element;
-    /// A contiguous slice, lent in the same way.
+    /// The slice type with the same lifetime and mutability as the reference.
     type Slice: IntoIterator<Item = Self, IntoIter = Self::Each>;
-    /// The iterator over such a slice.
+    /// The iterator over a `Slice`.
     type Each: ExactSizeIterator<Item = Self> + Default;
 
     /// # Safety
     ///
-    /// The elements must be lent for the lifetime of the reference, exclusively if it is mutable.
+    /// The run's elements must be valid for the reference's lifetime. For `&mut`, nothing else may access them.
     unsafe fn slice(run: Run<Self::Element>) -> Self::Slice;
 }
 
@@ -38,7 +38,7 @@ macro_rules! lent {
 
             #[inline(always)]
             unsafe fn slice((start, length): Run<T>) -> $slice {
-                // SAFETY: neighbours, lent for that long and in that way (caller).
+                // SAFETY: the elements are contiguous, and valid for the lifetime and mutability of `$reference` (caller).
                 unsafe { $from_raw(start, length) }
             }
         }
@@ -49,7 +49,7 @@ lent! {
     &'x mut T: &'x mut [T], slice::IterMut<'x, T>, slice::from_raw_parts_mut;
 }
 
-/// An iterator over elements: of the current run, and then of the later runs.
+/// An iterator over elements: those of the current run (`run`), then those of the runs that follow (`behind`).
 #[derive(Debug)]
 pub struct Elements<L: Lent, R> {
     run: L::Each,
@@ -63,22 +63,22 @@ pub struct Slices<L: Lent, R> {
     _lent: PhantomData<L>,
 }
 
-// SAFETY: `Elements` is like an iterator over `L`s; a route is addresses alone.
+// SAFETY: `Elements` may be sent where its items, `L`s, may. A route has addresses and dereferences none.
 unsafe impl<L: Lent + Send, R: Route> Send for Elements<L, R> {}
-// SAFETY: `Elements` is like an iterator over `L`s. A shared iterator lends nothing.
+// SAFETY: `Elements` may be shared where its items, `L`s, may. A shared reference to an iterator yields no items.
 unsafe impl<L: Lent + Sync, R: Route> Sync for Elements<L, R> {}
-// SAFETY: `Slices` is like an iterator over slices of what `L`s refer to; a route is addresses alone.
+// SAFETY: `Slices` may be sent where its items, slices of elements, may. A route has addresses and dereferences none.
 unsafe impl<L: Lent + Send, R: Route> Send for Slices<L, R> {}
-// SAFETY: `Slices` is like an iterator over slices of what `L`s refer to. A shared iterator lends nothing.
+// SAFETY: `Slices` may be shared where its items may. A shared reference to an iterator yields no items.
 unsafe impl<L: Lent + Sync, R: Route> Sync for Slices<L, R> {}
 
 impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     /// # Safety
     ///
-    /// The route's elements must be lent for `L`'s lifetime, exclusively if `L` is `&mut`.
+    /// The route's elements must be valid for the lifetime of `L`. If `L` is a mutable reference, nothing else may access them.
     #[inline(always)]
     pub(super) unsafe fn new(mut route: R) -> Self {
-        // SAFETY: elements that are lent (caller), and a route visits each one once.
+        // SAFETY: the route's elements are valid for `L` (caller), and the route visits each one once.
         let run = route.first().map(|run| unsafe { L::slice(run) }.into_iter());
         Self { run: run.unwrap_or_default(), behind: route }
     }
@@ -86,7 +86,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     #[inline(always)]
     fn go_on(&mut self) -> Option<L::Each> {
         let run = self.behind.another()?;
-        // SAFETY: elements that were lent (`new`), and a route visits each one once.
+        // SAFETY: the route's elements are valid for `L` (caller of `new`), and the route visits each one once.
         Some(unsafe { L::slice(run) }.into_iter())
     }
 }
@@ -148,7 +148,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Iterator for Slices<L, R> {
     #[inline(always)]
     fn next(&mut self) -> Option<L::Slice> {
         let run = self.behind.next()?;
-        // SAFETY: elements that were lent (`new`), and a route visits each one once.
+        // SAFETY: the route's elements are valid for `L` (caller of `new`), and the route visits each one once.
         Some(unsafe { L::slice(run) })
     }
 
@@ -161,10 +161,10 @@ impl<L: Lent, R: Route<Element = L::Element>> Iterator for Slices<L, R> {
 impl<L: Lent, R: Route<Element = L::Element>> ExactSizeIterator for Slices<L, R> {}
 impl<L: Lent, R: Route<Element = L::Element>> FusedIterator for Slices<L, R> {}
 
-/// A run of contiguous elements: address of the first, and number.
+/// A run of contiguous elements: the address of its first element, and its length in elements.
 pub(super) type Run<T> = (*mut T, usize);
 
-/// An iteration over runs of elements, each element once.
+/// An iterator over the runs of an array or chunk, as addresses. Each element is in one run.
 pub trait Route {
     type Element;
 
@@ -174,45 +174,45 @@ pub trait Route {
 
     fn runs(&self) -> usize;
 
-    /// The first run, for a route that is never empty.
+    /// Returns the first run of a route that always has one. `None` for other routes, whose runs `another` returns.
     #[inline(always)]
     fn first(&mut self) -> Option<Run<Self::Element>> {
         None
     }
 
-    /// A run after the first.
+    /// Returns the next run that `first` did not return.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<Self::Element>> {
         self.next()
     }
 }
 
-/// The elements of a chunk, in rows: a run for each row.
+/// The route of a chunk: a run for each row.
 #[derive(Debug)]
 pub struct Rows<T> {
-    /// The next row.
+    /// Address of the next row.
     start: *mut T,
-    /// Number of rows that are left.
+    /// Number of rows that are not yet visited.
     rows: usize,
-    /// Elements of a row.
+    /// Number of elements of a row.
     row: usize,
-    /// Distance of rows, in elements.
+    /// Distance between the starts of two rows, in elements.
     pitch: usize,
 }
 
 copied! { [T] Rows<T>; }
 
 impl<T> Rows<T> {
-    /// `rows` rows of `row` elements, `pitch` elements apart, from `start` on.
+    /// Returns the route through `rows` rows of `row` elements. Rows start `pitch` elements apart, the first at `start`.
     pub(super) fn new(start: *mut T, rows: usize, row: usize, pitch: usize) -> Self {
-        // Rows without gaps are one row.
+        // Rows without gaps between them are one run.
         if pitch == row {
             return Self { start, rows: 1, row: rows * row, pitch: rows * row };
         }
         Self { start, rows, row, pitch }
     }
 
-    /// The elements, if they are one row.
+    /// Returns the chunk's elements as one run, if there is only one row.
     #[inline(always)]
     pub(super) fn as_run(&self) -> Option<Run<T>> {
         (self.rows == 1).then_some((self.start, self.row))
@@ -241,11 +241,11 @@ impl<T> Route for Rows<T> {
     }
 }
 
-/// The runs of a whole array, in row-major order.
+/// The route of a whole array, in row-major order.
 #[derive(Debug)]
 pub struct Tour<'x, T, const D: usize, S: Storage> {
     mine: *mut u8,
-    /// The ranges of memory that are left.
+    /// Contiguous ranges of memory that are not yet visited.
     pieces: &'x [Piece],
     runs: usize,
     elements: usize,
@@ -296,13 +296,13 @@ impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
         self.runs
     }
 
-    /// Never `None`, because an array has elements.
+    /// Always a run, because an array has at least one element.
     #[inline(always)]
     fn first(&mut self) -> Option<Run<T>> {
         self.next()
     }
 
-    /// Without a search if there is one run.
+    /// `None` at once if the storage guarantees one run, which `first` returned.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<T>> {
         if Self::ONE { None } else { self.next() }

@@ -1,4 +1,4 @@
-//! An array, or a part of one, on a PE: argument of put and get; and the calling PE's own copy, by value.
+//! Places of arrays: an array on a PE, or a part of it, as the argument of put and get, or as the calling PE's own copy.
 
 use core::marker::PhantomData;
 use core::ops::{Range, RangeBounds};
@@ -12,12 +12,12 @@ use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied};
 
-/// Says whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
+/// The PE whose copy of an array a place refers to: any [`Pe`], or the calling PE ([`OwnCopy`]).
 pub trait Copied<'a>: Copy {
-    /// A place in the copy.
+    /// The type of a place in this copy: [`On`] or [`Here`].
     type At<P: Contents + ?Sized + 'a>;
 
-    /// `len` items in the copy.
+    /// Returns the place of `len` items in this copy.
     ///
     /// # Safety
     ///
@@ -30,12 +30,12 @@ impl<'a> Copied<'a> for Pe {
     type At<P: Contents + ?Sized + 'a> = On<'a, P>;
 
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> On<'a, P> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `On::new` requires.
         unsafe { On::new(self, segment, offset, len) }
     }
 }
 
-/// The calling PE's own copy, which stays in the thread of its token.
+/// The calling PE's own copy of an array. Not `Send`, because its token belongs to a thread.
 #[derive(Clone, Copy)]
 pub struct OwnCopy<'a> {
     token: &'a Endpoint,
@@ -46,12 +46,12 @@ impl<'a> Copied<'a> for OwnCopy<'a> {
     type At<P: Contents + ?Sized + 'a> = Here<'a, P>;
 
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Here<'a, P> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `On::new` requires.
         Here::of(unsafe { On::new(self.token.me(), segment, offset, len) }, self.token)
     }
 }
 
-/// A symmetric array, or a part of it whose elements follow each other: [`ArrayOn`] or [`ArrayHere`].
+/// A symmetric array on a PE, or a part of it whose elements are adjacent in row-major order: [`ArrayOn`] or [`ArrayHere`].
 ///
 /// ```text
 /// ARRAY.on(right)                  all elements, in row-major order
@@ -64,17 +64,17 @@ impl<'a> Copied<'a> for OwnCopy<'a> {
 pub struct ArrayPlace<'a, T, const D: usize, C> {
     copy: C,
     pieces: &'a [Piece],
-    /// Number of the first element in the array.
+    /// Number of the place's first element in the array, in row-major order.
     first: usize,
     shape: [usize; D],
     _elements: PhantomData<fn() -> *const T>,
 }
 
-/// An array, or a part of it, on one PE: what put and get take.
+/// An array on a PE, or a part of it: the argument of put and get.
 pub type ArrayOn<'a, T, const D: usize> = ArrayPlace<'a, T, D, Pe>;
 
-/// The calling PE's own copy of an array or of a part of it, as [`Here`] is of other objects: other PEs may write it at any
-/// time, so there is no reference to it.
+/// The calling PE's own copy of an array, or a part of it. Gives no references to elements, because other PEs may write them at any
+/// time. The counterpart for other objects is [`Here`].
 pub type ArrayHere<'a, T, const D: usize> = ArrayPlace<'a, T, D, OwnCopy<'a>>;
 
 copied! { [T, const D: usize, C: Copy] ArrayPlace<'_, T, D, C>; }
@@ -84,12 +84,12 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         ArrayPlace { copy, pieces: self.pieces(), first: 0, shape: self.shape(), _elements: PhantomData }
     }
 
-    /// The array on `pe`.
+    /// The copy of the array on `pe`.
     pub fn on(&self, pe: impl OnPe) -> ArrayOn<'_, T, D> {
         self.place(pe.pe())
     }
 
-    /// The calling PE's own copy.
+    /// The calling PE's own copy of the array.
     #[inline]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> ArrayHere<'a, T, D> {
         self.place(OwnCopy { token: token.endpoint(), _thread: PhantomData })
@@ -107,15 +107,15 @@ impl<T: SymmetricData, const D: usize> ArrayOn<'_, T, D> {
         self.pieces[0].offset
     }
 
-    /// The PE.
+    /// The PE of the place.
     pub fn pe(&self) -> Pe {
         self.copy
     }
 }
 
 impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C> {
-    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
-    /// (`i`), or a range of adjacent ones (`i..j`).
+    /// Returns a part of the place: an element (index `[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of
+    /// three (index `i`), or a range of elements, rows or planes (index `i..j`).
     ///
     /// # Panics
     ///
@@ -135,12 +135,12 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         self.shape.iter().product()
     }
 
-    /// Whether it has no elements: an empty range of an array.
+    /// Whether the place has no elements, because its index was an empty range.
     pub fn is_empty(&self) -> bool {
         self.shape[0] == 0
     }
 
-    /// The contiguous ranges of memory of the elements, in order: one if the storage is one range, else one for each run of a chunk.
+    /// The place's contiguous ranges of memory, in order: one if the storage is a single range, else one per run of each chunk.
     pub fn pieces(self) -> impl Iterator<Item = C::At<[T]>> {
         let size = size_of::<T>();
         let (start, end) = (self.first * size, (self.first + self.len()) * size);
@@ -149,18 +149,18 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
             let from = piece.start.max(start);
             let bytes = (piece.start + piece.bytes).min(end) - from;
             let offset = piece.offset + (from - piece.start);
-            // SAFETY: the bytes are in a piece of the array, and are whole elements, as pieces and the range are.
-            // The caller of `__new` promised that the pieces are reserved for as long as the handle.
+            // SAFETY: the bytes are inside a piece of the array, and are whole elements, because pieces and the range from `start`
+            // to `end` are. Pieces are reserved for as long as the handle lives (caller of `__new`).
             unsafe { self.copy.place(piece.segment, offset, bytes / size) }
         })
     }
 
-    /// The element with a number in row-major order.
+    /// Returns the element with this number in the place, in row-major order.
     pub(super) fn element(self, number: usize) -> C::At<T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
         let piece = self.pieces[self.pieces.partition_point(|piece| piece.start <= at) - 1];
-        // SAFETY: an element of the array, in the piece that holds it.
+        // SAFETY: `piece` has the element, at byte `at`, and is reserved while the handle lives (caller of `__new`).
         unsafe { self.copy.place(piece.segment, piece.offset + (at - piece.start), 1) }
     }
 
@@ -172,7 +172,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         Self { first, shape, ..self }
     }
 
-    /// The part with an index in the outermost dimension, which has the other dimensions.
+    /// Returns the part with this index in the first dimension. The part has the other dimensions.
     #[track_caller]
     pub(super) fn row<const R: usize>(self, index: usize) -> ArrayPlace<'a, T, R, C> {
         let Self { copy, pieces, .. } = self;
@@ -187,7 +187,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
 }
 
 impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
-    /// The pieces, each with its range of elements. Panics unless the place has `len` elements, as many as `other`.
+    /// Returns the place's pieces, each with its element range in the slice `other` of length `len`. Panics if lengths differ.
     #[track_caller]
     fn opposite(self, len: usize, other: &str) -> impl Iterator<Item = (Range<usize>, Here<'a, [T]>)> {
         let own = self.len();
@@ -199,11 +199,11 @@ impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
         })
     }
 
-    /// Copies the elements out, in row-major order.
+    /// Copies the elements to `to`, in row-major order.
     ///
     /// # Panics
     ///
-    /// If `to` has another length.
+    /// If the lengths of `to` and the place differ.
     #[track_caller]
     pub fn copy_to(self, to: &mut [T]) {
         for (range, piece) in self.opposite(to.len(), "the destination") {
@@ -211,11 +211,11 @@ impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
         }
     }
 
-    /// Copies elements in, in row-major order.
+    /// Copies `from` to the elements, in row-major order.
     ///
     /// # Panics
     ///
-    /// If `from` has another length.
+    /// If the lengths of `from` and the place differ.
     #[track_caller]
     pub fn copy_from(self, from: &[T]) {
         for (range, piece) in self.opposite(from.len(), "the source") {

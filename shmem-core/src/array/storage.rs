@@ -1,4 +1,4 @@
-//! Storages of arrays: as types, and as values that are read and shown.
+//! Storages of arrays: as types, and as values ([`StorageKind`]) that are parsed from text and printed.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,35 +8,35 @@ use shmem_grammar::{did_you_mean, nearest, parse_size, short_size};
 use super::chunking::ArrayError;
 use super::element_address::{Addressing, Chunked, Either, OneRange};
 
-/// One range in the heap of a partition, whose pages are bound to the nodes of their chunks.
+/// Storage as one range in a partition's heap. The range's pages are bound to the NUMA nodes of their chunks.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Single;
 
-/// One range in a segment of its own, outside every heap.
+/// Storage as one range in a segment of its own, outside every heap.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Separate;
 
-/// One range whose blocks are on the nodes in turn.
+/// Storage as one range, divided into blocks that are placed on the NUMA nodes round-robin.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Cyclic Localization".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cyclic {
-    /// Bytes of a block, a multiple of the page. With 0 a block is as long as a run of a chunk, rounded to pages, so that blocks are on
-    /// the nodes of their chunks.
+    /// Bytes of a block, a multiple of the page size. If 0, a block is as long as a contiguous run of a chunk, rounded to pages, so
+    /// that blocks are on the nodes of their chunks.
     pub block: usize,
 }
 
-/// One range per chunk, each on the chunk's node.
+/// Storage as one range per chunk, each on the chunk's NUMA node.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Multi;
 
-/// A storage that is chosen when the program runs.
+/// Storage that is chosen at run time from the other four.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chosen;
 
@@ -44,16 +44,16 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// How an array is stored, as a type: [`Single`], [`Separate`], [`Cyclic`], [`Multi`], or [`Chosen`].
+/// The storage of an array, as a type: [`Single`], [`Separate`], [`Cyclic`], [`Multi`], or [`Chosen`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a storage of arrays",
     note = "the storages are `Single`, `Separate`, `Cyclic {{ block }}`, `Multi` and `Chosen`"
 )]
 pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The storage as a value; `None` if it is chosen when the program runs.
+    /// Returns the storage as a value, or `None` if it is chosen at run time.
     fn kind(self) -> Option<StorageKind>;
 
-    /// How elements are found.
+    /// The type that computes addresses of elements.
     #[doc(hidden)]
     type Addressing<'x, const D: usize>: Addressing<'x, D>;
 }
@@ -91,27 +91,27 @@ impl Contiguous for Single {}
 impl Contiguous for Separate {}
 impl Contiguous for Cyclic {}
 
-/// A storage as a value.
+/// The storage of an array, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StorageKind {
-    /// [`Single`].
+    /// The storage [`Single`].
     Single,
-    /// [`Separate`].
+    /// The storage [`Separate`].
     Separate,
-    /// [`Cyclic`].
+    /// The storage [`Cyclic`].
     Cyclic {
         /// Bytes of a block; see [`Cyclic::block`].
         block: usize,
     },
-    /// [`Multi`].
+    /// The storage [`Multi`].
     Multi,
 }
 
 impl StorageKind {
-    /// Every kind; `Cyclic` with blocks that fit the chunks.
+    /// Every kind of storage. The blocks of `Cyclic` fit the chunks.
     pub const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic { block: 0 }, Self::Multi];
 
-    /// The name, without the size of blocks.
+    /// The storage's name, without a block size.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -121,14 +121,14 @@ impl StorageKind {
         }
     }
 
-    /// Whether the elements are one range.
+    /// Whether the elements are one contiguous range.
     #[inline(always)]
     pub const fn is_one_range(self) -> bool {
         !matches!(self, Self::Multi)
     }
 }
 
-/// Writes the text that [`FromStr`] reads: `single`, `cyclic=64K`.
+/// Writes the text that [`FromStr`] parses, such as `single` or `cyclic=64K`.
 impl fmt::Display for StorageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -138,7 +138,7 @@ impl fmt::Display for StorageKind {
     }
 }
 
-/// Reads a storage, in any case: `single`, `separate`, `multi`, `cyclic`, `cyclic=64K`.
+/// Parses `single`, `separate`, `multi`, `cyclic`, or a text such as `cyclic=64K`, in upper or lower case.
 impl FromStr for StorageKind {
     type Err = ArrayError;
 

@@ -1,4 +1,4 @@
-//! Views of arrays, which phases open.
+//! Views of arrays, through which phases access elements.
 
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
@@ -15,13 +15,13 @@ use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 use crate::fixed_text::counted;
 use crate::symmetric_data::copied;
 
-/// An array, for reading: what `frozen` opens.
+/// A read-only view of an array in a `frozen` phase.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
     place: Field<'x, T, D, S>,
     _lent: PhantomData<&'x T>,
 }
 
-/// An array, exclusively: what `local` opens.
+/// An exclusive view of an array in a `local` phase.
 ///
 /// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), writing by index
 /// costs a comparison per element, and reading by index a look-up in a table. Loops over elements ([`iter_mut`](Self::iter_mut)), runs
@@ -42,7 +42,7 @@ exclusive! {
 }
 indices! { ArrayRef S; ArrayMut S; }
 
-/// Methods of both views of arrays; references live for the given lifetime.
+/// Methods of both views of arrays. The references that they return live for `$lent`.
 macro_rules! views {
     ($($name:ident $lent:lifetime;)*) => {$(
         impl<'x, T, const D: usize, S: Storage> $name<'x, T, D, S> {
@@ -52,22 +52,22 @@ macro_rules! views {
                 self.place.shape
             }
 
-            /// Which elements belong to which chunk.
+            /// The division of the array into chunks.
             pub fn chunking(&self) -> &'x Chunking<D> {
                 &self.place.geometry.chunking
             }
 
-            /// The storage.
+            /// The storage of the array, as a value.
             pub fn kind(&self) -> StorageKind {
                 self.place.geometry.kind
             }
 
-            /// The node of each chunk; empty if not known.
+            /// NUMA node of each chunk; empty if the nodes are not known.
             pub fn nodes(&self) -> &'x [u32] {
                 &self.place.geometry.nodes
             }
 
-            /// A chunk.
+            /// Returns a read-only view of chunk `number`.
             ///
             /// # Panics
             ///
@@ -75,11 +75,11 @@ macro_rules! views {
             #[track_caller]
             pub fn chunk(&self, number: usize) -> ChunkRef<$lent, T, D> {
                 let place = ChunkLayout::new(self.place.mine, self.place.geometry, number);
-                // SAFETY: the elements are lent for that long (`new`), and shared.
+                // SAFETY: for `$lent` the elements may be read and nothing writes them (caller of `new`).
                 unsafe { ChunkRef::new(place) }
             }
 
-            /// All elements, in row-major order.
+            /// All elements as one slice, in row-major order.
             #[inline(always)]
             pub fn as_slice(&self) -> &$lent [T]
             where
@@ -88,7 +88,7 @@ macro_rules! views {
                 self.try_as_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
             }
 
-            /// The elements whose first index is `i`: a row of two dimensions, a plane of three.
+            /// The elements whose first index is `i`: a row of an array of two dimensions, a plane of three.
             ///
             /// # Panics
             ///
@@ -102,7 +102,7 @@ macro_rules! views {
                 &self.as_slice()[self.place.row(i)]
             }
 
-            /// The elements by their first index, in order: rows of two dimensions, planes of three.
+            /// The elements as a slice per first index, ascending: the rows of an array of two dimensions, the planes of three.
             pub fn rows(&self) -> ChunksExact<$lent, T>
             where
                 S: Contiguous,
@@ -118,7 +118,7 @@ views! {
 }
 
 impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
-    /// All chunks.
+    /// Read-only views of all chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkRef<'x, T, D>> + Clone + use<'x, T, D, S> {
         let view = *self;
         (0..self.chunking().chunks()).map(move |number| view.chunk(number))
@@ -126,33 +126,32 @@ impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
 }
 
 impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
-    /// The array for reading.
+    /// Borrows the array as a read-only view.
     #[inline(always)]
     pub fn view(&self) -> ArrayRef<'_, T, D, S> {
-        // SAFETY: the elements are lent to this view (`new`), which is borrowed.
+        // SAFETY: this view alone may access its elements (caller of `new`), and this view is borrowed for as long as the new view.
         unsafe { ArrayRef::new(Field::new(self.place.mine, self.place.geometry)) }
     }
 
-    /// Borrows the array as a view that can be passed to a function by value. Such a view stays in registers, which a reference to a
-    /// view cannot.
+    /// Borrows the array as an exclusive view to pass by value. Such a view stays in registers, a view behind a reference does not.
     #[inline(always)]
     pub fn view_mut(&mut self) -> ArrayMut<'_, T, D, S> {
-        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
+        // SAFETY: this view alone may access its elements (caller of `new`), and is borrowed exclusively while the new one lives.
         unsafe { ArrayMut::new(Field::new(self.place.mine, self.place.geometry)) }
     }
 
-    /// All chunks.
+    /// Read-only views of all chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkRef<'_, T, D>> + Clone {
         self.view().chunks()
     }
 
-    /// All chunks, exclusively.
+    /// Exclusive views of all chunks.
     pub fn chunks_mut(&mut self) -> impl ExactSizeIterator<Item = ChunkMut<'_, T, D>> {
         let Field { mine, geometry, .. } = self.place;
         (0..geometry.chunking.chunks()).map(move |number| {
             let place = ChunkLayout::new(mine, geometry, number);
-            // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively for as long
-            // as the chunks are; they have no element in common, and each is given out once.
+            // SAFETY: this array view alone may access its elements (caller of `new`), and is borrowed exclusively for as long as
+            // the chunk views. Chunks have no element in common, and each chunk is yielded once.
             unsafe { ChunkMut::new(place) }
         })
     }
@@ -165,7 +164,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         self.runs_mut().for_each(|run| run.fill(value));
     }
 
-    /// All elements, in row-major order, exclusively.
+    /// All elements as one mutable slice, in row-major order.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [T]
     where
@@ -174,7 +173,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         self.try_as_mut_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
     }
 
-    /// The elements whose first index is `i`, exclusively.
+    /// The elements whose first index is `i`, mutably.
     ///
     /// # Panics
     ///
@@ -189,7 +188,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         &mut self.as_mut_slice()[row]
     }
 
-    /// The elements by their first index, in order, exclusively.
+    /// The elements as a mutable slice per first index, ascending.
     pub fn rows_mut(&mut self) -> ChunksExactMut<'_, T>
     where
         S: Contiguous,
@@ -226,7 +225,7 @@ impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v ArrayMut<'x, T,
     }
 }
 
-/// The place of an array's elements: an array in the slot that starts at `mine`.
+/// Computes addresses of an array's elements in the slot that starts at `mine`.
 pub(super) struct Field<'x, T, const D: usize, S: Storage> {
     shape: [usize; D],
     addressing: S::Addressing<'x, D>,
@@ -259,7 +258,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         self.shape[1..].iter().product()
     }
 
-    /// Range of the elements with this first index, in row-major order.
+    /// Returns the element numbers, in row-major order, of the elements whose first index is `i`.
     #[inline(always)]
     #[track_caller]
     fn row(&self, i: usize) -> Range<usize> {
@@ -285,7 +284,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         self.addressing.locate(&self.shape, index)
     }
 
-    /// As `locate`; caches the chunk.
+    /// As `locate`, but caches the element's chunk.
     #[inline(always)]
     fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate_near(&self.shape, index)
@@ -300,7 +299,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         }
     }
 
-    /// As `find`; caches the chunk.
+    /// As `find`, but caches the element's chunk.
     #[inline(always)]
     #[track_caller]
     fn find_near(&mut self, index: [usize; D]) -> *mut T {

@@ -10,52 +10,52 @@ use crate::observe::Family;
 use crate::symmetric_data::SymmetricData;
 use crate::transport::{AtomicOp, SignalOp, Until, Width, shm};
 
-/// The operations that change a word, for a macro that defines methods: `update` returns nothing, `fetch` returns the previous
-/// value. In brackets: further bounds of the value.
+/// Passes the atomic operations that change a word to a macro, which defines methods. An `update` returns nothing, a `fetch`
+/// returns the previous value. The brackets contain further bounds of the value's type.
 macro_rules! changes {
     ($then:ident) => {
         $then! {
-            /// Writes the word.
+            /// Sets the word to `value`.
             update set(value) [] = AtomicOp::Set(value.to_bits64()), AtomicSet;
-            /// Writes the word, and returns the previous value.
+            /// Sets the word to `value`, and returns the previous value.
             fetch swap(value) [] = AtomicOp::Swap(value.to_bits64()), AtomicSwap;
-            /// Writes `desired` if the word is `expected`, bit for bit; returns the previous value.
+            /// Sets the word to `desired` if its bits are those of `expected`; returns the previous value.
             fetch compare_swap(expected, desired) []
                 = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() },
                 AtomicCompareSwap;
-            /// Adds one.
+            /// Adds one to the word.
             update inc() [] = W::Value::ONE.addition(), AtomicInc;
-            /// Adds one, and returns the previous value.
+            /// Adds one to the word, and returns the previous value.
             fetch fetch_inc() [] = W::Value::ONE.addition(), AtomicFetchInc;
-            /// Adds; integers wrap. Floating-point numbers are added in the order in which they arrive, so that sums may differ in their
-            /// last digits from run to run; a sum that is not a number is `NAN`.
+            /// Adds `value` to the word. Integers wrap. Floating-point numbers are added in the order of their arrival, so that the last
+            /// digits of sums may differ from run to run. A sum that is not a number is always stored as the same NaN, `NAN`.
             update add(value) [] = value.addition(), AtomicAdd;
             /// As [`add`](Amo::add), and returns the previous value.
             fetch fetch_add(value) [] = value.addition(), AtomicFetchAdd;
-            /// Sets the word to the smaller one of the word and `value`. For floating-point numbers, a number wins against a NaN, and -0 is
-            /// smaller than 0.
+            /// Sets the word to the smaller one of the word and `value`. For floating-point numbers, a number wins against a NaN, -0
+            /// against 0.
             update set_min(value) [] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicSetMin;
             /// As [`set_min`](Amo::set_min), and returns the previous value.
             fetch fetch_min(value) []
                 = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMin;
-            /// Sets the word to the larger one of the word and `value`. For floating-point numbers, a number wins against a NaN, and 0 is
-            /// larger than -0.
+            /// Sets the word to the larger one of the word and `value`. For floating-point numbers, a number wins against a NaN, and 0
+            /// against -0.
             update set_max(value) [] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicSetMax;
             /// As [`set_max`](Amo::set_max), and returns the previous value.
             fetch fetch_max(value) []
                 = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMax;
-            /// Bitwise and.
+            /// Sets the word to the bitwise and of the word and `value`.
             update and(value) [Value: BitValue] = AtomicOp::And(value.to_bits64()), AtomicAnd;
-            /// Bitwise and; returns the previous value.
+            /// As [`and`](Amo::and), and returns the previous value.
             fetch fetch_and(value) [Value: BitValue]
                 = AtomicOp::And(value.to_bits64()), AtomicFetchAnd;
-            /// Bitwise or.
+            /// Sets the word to the bitwise or of the word and `value`.
             update or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicOr;
-            /// Bitwise or; returns the previous value.
+            /// As [`or`](Amo::or), and returns the previous value.
             fetch fetch_or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicFetchOr;
-            /// Bitwise exclusive or.
+            /// Sets the word to the bitwise exclusive or of the word and `value`.
             update xor(value) [Value: BitValue] = AtomicOp::Xor(value.to_bits64()), AtomicXor;
-            /// Bitwise exclusive or; returns the previous value.
+            /// As [`xor`](Amo::xor), and returns the previous value.
             fetch fetch_xor(value) [Value: BitValue]
                 = AtomicOp::Xor(value.to_bits64()), AtomicFetchXor;
         }
@@ -92,10 +92,10 @@ macro_rules! methods {
     };
 }
 
-/// Atomic memory operations. They are atomic with respect to each other, between PEs and between threads. An update of a word wakes
-/// a PE that waits for the word.
+/// Atomic memory operations on words: atomic with respect to each other, between PEs and between threads. An update of a word wakes
+/// a PE that waits for it.
 ///
-/// Operations without a result (`set`, `add`, ...) are visible to every PE after `quiet`; the others are complete on return.
+/// An operation without a result (`set`, `add`, ...) is visible to every PE after `quiet`. The others are complete on return.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_atomic_add` and other routines of the same names. Minimum and maximum are extensions.
 ///
@@ -110,7 +110,7 @@ macro_rules! methods {
 /// }
 /// ```
 pub trait Amo: Initiator {
-    /// Reads the word.
+    /// Returns the value of the word.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch`.
     #[inline(always)]
@@ -119,7 +119,7 @@ pub trait Amo: Initiator {
         change(self.endpoint(), word, AtomicOp::Fetch, Family::AtomicFetch)
     }
 
-    /// Writes a signal.
+    /// Sets the signal to `value`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_signal_set`.
     #[inline(always)]
@@ -131,7 +131,7 @@ pub trait Amo: Initiator {
         update_signal(self.endpoint(), signal, SignalOp::Set(value));
     }
 
-    /// Adds to a signal.
+    /// Adds `value` to the signal.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_signal_add`.
     #[inline(always)]
@@ -143,7 +143,7 @@ pub trait Amo: Initiator {
         update_signal(self.endpoint(), signal, SignalOp::Add(value));
     }
 
-    /// Reads a signal.
+    /// Returns the value of the signal.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_signal_fetch`.
     #[inline(always)]
@@ -163,7 +163,7 @@ fn change<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, fam
     W::Value::from_bits64(change_bits(endpoint, word, op, family))
 }
 
-/// Changes a word, an [`Atomic`](crate::object::Atomic) or a [`Signal`]; returns the previous value if the family fetches.
+/// Applies `op` to `word`, an [`Atomic`](crate::object::Atomic) or [`Signal`]. Returns the previous value if `family` fetches.
 #[inline(always)]
 #[track_caller]
 fn change_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) -> u64 {
@@ -171,15 +171,14 @@ fn change_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, op: Atomi
     match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             let slot = endpoint.start_of(slot);
-            // SAFETY: `slot_of` found the mapped slot of a PE, in which the place is an aligned `W`: an `Atomic` or a `Signal` (callers),
-            // so a word of its size.
+            // SAFETY: `slot_of` returned the mapped slot of the PE. At the offset, every slot has an aligned `W`: an `Atomic` or a
+            // `Signal` (callers), so a word of `width`.
             unsafe { on_node(slot, slot.wrapping_add(word.offset()), width, op) }
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
             let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
-            // SAFETY: the place is an aligned `W` on every PE: an `Atomic` or a `Signal` (callers), so a word of its size. There is no
-            // `before`.
+            // SAFETY: at the offset, every PE has an aligned `W`: an `Atomic` or a `Signal` (callers), so a word of `width`.
             unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, None, family, location) }
         }
     }
@@ -190,7 +189,7 @@ fn change_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, op: Atomi
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
     if let Some(slot) = endpoint.slot_of(signal.pe()) {
         let slot = endpoint.start_of(slot);
-        // SAFETY: `slot_of` found the mapped slot of a PE. A signal is an aligned word of 8 bytes in every slot.
+        // SAFETY: `slot_of` returned the mapped slot of the PE. A signal is an aligned word of 8 bytes in every slot.
         return unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
     }
     let family = match op {
@@ -200,37 +199,37 @@ pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: Sig
     change_bits(endpoint, signal, op.into(), family);
 }
 
-/// Changes a signal of a PE on this node.
+/// Applies `op` to a signal of a PE on this node.
 ///
 /// # Safety
 ///
-/// As [`on_node`], of 8 bytes.
+/// As for [`on_node`]. `signal` must be a word of 8 bytes.
 #[inline(always)]
 pub unsafe fn signal_on_node(slot: *mut u8, signal: *mut u8, op: SignalOp) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `slot` is the start of a mapped slot (caller).
     let bell = unsafe { Endpoint::bell_at(slot) };
-    // SAFETY: the caller's promise.
+    // SAFETY: `signal` is an aligned word of 8 bytes in a mapped slot (caller).
     unsafe { shm::signal(signal, op, bell) };
 }
 
-/// Changes a word of a PE on this node; returns the previous value.
+/// Applies `op` to a word of a PE on this node, and returns the previous value.
 ///
 /// # Safety
 ///
-/// `slot` must be the start of a mapped slot, and `word` an aligned word of that width in it.
+/// `slot` must be the start of a mapped slot, and `word` an aligned word of `width` in this slot.
 #[inline(always)]
 pub unsafe fn on_node(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `slot` is the start of a mapped slot (caller).
     let bell = unsafe { Endpoint::bell_at(slot) };
-    // SAFETY: the caller's promise.
+    // SAFETY: `word` is an aligned word of `width` in a mapped slot (caller).
     unsafe { shm::atomic(word, width, op, bell) }
 }
 
-/// Changes a word as [`change`] does, and writes the previous value to `before` until the endpoint is quiet.
+/// Applies `op` to a word. The previous value is in `before` when the endpoint is quiet.
 ///
 /// # Safety
 ///
-/// `before` must be aligned, writable, and nobody else's, until the endpoint is quiet.
+/// Until the endpoint is quiet, `before` must be aligned and writable, and nothing else may access it.
 #[inline(always)]
 #[track_caller]
 pub(super) unsafe fn change_nbi<W: AtomicWord>(
@@ -244,17 +243,17 @@ pub(super) unsafe fn change_nbi<W: AtomicWord>(
     match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             let slot = endpoint.start_of(slot);
-            // SAFETY: `slot_of` found the mapped slot of a PE. An `AtomicWord` is an aligned word of its width in every slot.
+            // SAFETY: `slot_of` returned the mapped slot of the PE. An `AtomicWord` is an aligned word of its width in every slot.
             let bits = unsafe { on_node(slot, slot.wrapping_add(word.offset()), width, op) };
-            // SAFETY: the caller's promise.
+            // SAFETY: `before` is aligned and writable, and nothing else accesses it (caller).
             unsafe { before.write(W::Value::from_bits64(bits)) };
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
             let (pe, segment, offset, to) = (word.pe(), word.segment(), word.offset(), Some(before.cast()));
             let family = family.form(Until::Quiet);
-            // SAFETY: an `AtomicWord` is an aligned word of its width on every PE, and its value is as wide; `before` is the caller's
-            // promise.
+            // SAFETY: an `AtomicWord` is an aligned word of its width on every PE, and its value is as wide. Until the endpoint is
+            // quiet, `before` is aligned and writable, and nothing else accesses it (caller).
             unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, to, family, location) };
         }
     }

@@ -1,8 +1,8 @@
-//! Arguments of collectives: [`Contribution`], which a collective changes; [`Source`], [`Destination`] and [`Collected`], which it
-//! exchanges; how `bool` ([`Truth`]) and tuples ([`Both`]) are sent.
+//! Arguments of collectives: [`Contribution`], which a collective changes; [`Source`], [`Destination`] and [`Collected`], between
+//! which a collective moves data; [`Truth`] and [`Both`], the forms in which `bool` and tuples are sent.
 //!
-//! The type of a [`Contribution`] decides the form of the result. The result is a parameter of the trait, not an associated
-//! type, so that rustc finds the form also for a number without a type, and reports one message for a wrong argument.
+//! The form of a [`Contribution`] decides the type of the call's result, `R`. `R` is a parameter of the trait, not an associated
+//! type. So rustc also infers the form for a literal of unknown type, and reports a single error for a wrong argument.
 
 use core::mem::MaybeUninit;
 
@@ -14,22 +14,22 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
 
 /// An argument of a collective that changes data, such as a sum or a broadcast. `R` is the result of the call.
 ///
-/// | given | what is changed | result |
+/// | argument | changed in place | result |
 /// |---|---|---|
-/// | `&mut x`: a value, an array, a slice, a `Vec`, a `Box` of a slice | that, in place | `()` |
+/// | `&mut x`: a value, an array, a slice, a `Vec`, a `Box` of a slice | `x` | `()` |
 /// | `x`: a value, an array, a `Vec`, a `Box` of a slice | nothing | the value, of the same type |
 /// | `(x, y)`, also of three and four values of any types | nothing | a tuple of the same types |
 /// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
 ///
-/// All PEs must pass the same form and length, and the same symmetric object. Small objects are copied to memory
-/// of the program; PEs of a node read and write each other's copies of larger objects in place, without another copy.
-/// Other PEs may use the copies before they begin the call and after the next barrier; reads and writes in between
-/// may see or leave either value.
+/// All PEs must pass the same form and length, and the same symmetric object. Small symmetric objects are copied to private memory. Larger
+/// ones are not copied, because PEs of a node read and write each other's copies in place. Other PEs may access the calling PE's copy
+/// before they begin the call, and after the next barrier. A read in between returns the old or the new value. After a write in between,
+/// either value may remain.
 ///
 /// # Safety
 ///
-/// `place` must return the extent of an object that is reserved at that offset on all PEs that have it, for as long as the
-/// reference lives, because collectives read and write the copies of other PEs there.
+/// `place` must return the extent of an object that is reserved at this offset for as long as the reference lives, on every PE that has the
+/// object, because collectives read and write the copies of other PEs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a collective that changes it",
     label = "neither a value, nor `&mut`, nor a symmetric object",
@@ -37,7 +37,7 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
     note = "that can be plain data, an array, a `Vec` or a `Box` of a slice; in place also a slice, `&mut values[..]`, and a symmetric object of plain data, `&OBJECT`"
 )]
 pub unsafe trait Contribution<R>: Sized {
-    /// Type of the items.
+    /// Type of the argument's items.
     type Item: PlainData;
 
     /// The extent of the argument, if the argument is in symmetric memory.
@@ -47,23 +47,23 @@ pub unsafe trait Contribution<R>: Sized {
         None
     }
 
-    /// Lets a collective read the items, which are changed later.
+    /// Passes the items to `collective` for reading. (The items are changed in place after this call.)
     #[doc(hidden)]
     #[track_caller]
     fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Self::Item]) -> O) -> O;
 
-    /// The result of the call, if the items were changed in place.
+    /// Returns the result of the collective call after the items were changed in place.
     #[doc(hidden)]
     fn changed(self) -> R;
 
-    /// Lets the collective change the items, in private memory.
+    /// Passes the items to `collective`, which changes them in private memory, and returns the result of the collective call.
     #[doc(hidden)]
     #[track_caller]
     fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Self::Item])) -> R;
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: private memory: no place is returned.
+// SAFETY: `place` returns `None`, because the items are in private memory.
 unsafe impl<M: Movable> Contribution<M> for M {
     type Item = M::Item;
 
@@ -87,7 +87,7 @@ unsafe impl<M: Movable> Contribution<M> for M {
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: private memory: no place is returned.
+// SAFETY: `place` returns `None`, because the items are in private memory.
 unsafe impl<M: Movable + ?Sized> Contribution<()> for &mut M {
     type Item = M::Item;
 
@@ -104,7 +104,7 @@ unsafe impl<M: Movable + ?Sized> Contribution<()> for &mut M {
 }
 
 impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
-    /// Lends the items, copied to private memory.
+    /// Calls `to` with a copy of the items in private memory.
     #[track_caller]
     pub(super) fn lend<O>(self, to: impl FnOnce(&[C::Item]) -> O) -> O {
         let mut items = Items::zeroed(self.len());
@@ -113,11 +113,11 @@ impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
     }
 }
 
-/// Symmetric objects: `$collected` is read, and `$changed` is changed, both through `$here`.
+/// Implements [`Collected`] for `$collected` and [`Contribution`] for `$changed`, symmetric objects with the own copy `$here`.
 macro_rules! symmetric {
     ($([$($parameter:tt)*] $collected:ty, $changed:ty, $item:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        // SAFETY: `place` returns the extent of the symmetric object, which is reserved for as long as the handle lives.
         unsafe impl<$($parameter)*> Collected<$item> for $collected {
             fn place(&$self, $token: &(impl Initiator + ?Sized)) -> Option<Extent> {
                 Some($here.extent())
@@ -130,7 +130,7 @@ macro_rules! symmetric {
         }
 
         #[diagnostic::do_not_recommend]
-        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        // SAFETY: `place` returns the extent of the symmetric object, which is reserved for as long as the handle lives.
         unsafe impl<$($parameter)*> Contribution<()> for $changed {
             type Item = $item;
 
@@ -161,8 +161,8 @@ symmetric! {
     [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, &SymBox<C>, C::Item, self, token: self.here(token);
 }
 
-/// A list of `I`s that a collective reads, such as that of an `alltoall`: `&values[..]`, a reference to an array, a `Vec` or
-/// a `Box` of a slice, or `&OBJECT`: the calling PE's own copy of a symmetric list.
+/// A list of `I`s that a collective reads, such as the source of an `alltoall`: `&values[..]`, a reference to an array, a `Vec` or
+/// a `Box` of a slice, or `&OBJECT`, the calling PE's own copy of a symmetric list.
 ///
 /// # Safety
 ///
@@ -182,14 +182,14 @@ pub unsafe trait Source<I> {
     #[doc(hidden)]
     fn items(&self, token: &(impl Initiator + ?Sized)) -> usize;
 
-    /// Lets the collective read the elements, in private memory.
+    /// Passes the elements to `collective` for reading, in private memory.
     #[doc(hidden)]
     #[track_caller]
     fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[I]) -> R) -> R;
 }
 
-/// A list of `I`s that a collective writes, such as the result of a `collect`: `&mut values[..]`, a mutable reference to an
-/// array, a `Vec` or a `Box` of a slice, or `&OBJECT`: the calling PE's own copy of a symmetric list.
+/// A list of `I`s that a collective writes, such as the result of a `collect`: `&mut values[..]`, a mutable reference to an array,
+/// a `Vec` or a `Box` of a slice, or `&OBJECT`, the calling PE's own copy of a symmetric list.
 ///
 /// # Safety
 ///
@@ -209,17 +209,17 @@ pub unsafe trait Destination<I>: Sized {
     #[doc(hidden)]
     fn items(&self, token: &(impl Initiator + ?Sized)) -> usize;
 
-    /// Lets the collective write the elements, in private memory with unspecified values.
+    /// Passes private memory for the elements to `collective` for writing. Its initial values are unspecified.
     #[doc(hidden)]
     #[track_caller]
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-// Not implemented for all `Matching` types, because a program's own `Matching` could return another length at each call.
+// For slices, `Vec`s, boxes and arrays only, because a program's own `Matching` could return another length at each call.
 macro_rules! private_lists {
     ($([$($const:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        // SAFETY: private memory: no place is returned.
+        // SAFETY: `place` returns `None`, because the items are in private memory.
         unsafe impl<T: PlainData, $($const)*> Source<T> for $list {
             #[inline(always)]
             fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
@@ -233,7 +233,7 @@ macro_rules! private_lists {
         }
 
         #[diagnostic::do_not_recommend]
-        // SAFETY: private memory: no place is returned.
+        // SAFETY: `place` returns `None`, because the items are in private memory.
         unsafe impl<T: PlainData, $($const)*> Destination<T> for &mut $list {
             #[inline(always)]
             fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
@@ -254,11 +254,11 @@ private_lists! {
     [const N: usize] [T; N];
 }
 
-/// Symmetric lists: `$of` is a source, and `$to` a destination.
+/// Implements [`Source`] for `$of` and [`Destination`] for `$to`, which are symmetric lists.
 macro_rules! symmetric_lists {
     ($([$($const:tt)*] $of:ty, $to:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        // SAFETY: `place` returns the extent of the symmetric object, which is reserved for as long as the handle lives.
         unsafe impl<T: PlainData, $($const)*> Source<T> for $of {
             fn place(&$self, $token: &(impl Initiator + ?Sized)) -> Option<Extent> {
                 Some($here.extent())
@@ -275,7 +275,7 @@ macro_rules! symmetric_lists {
         }
 
         #[diagnostic::do_not_recommend]
-        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        // SAFETY: `place` returns the extent of the symmetric object, which is reserved for as long as the handle lives.
         unsafe impl<T: PlainData, $($const)*> Destination<T> for $to {
             fn place(&$self, $token: &(impl Initiator + ?Sized)) -> Option<Extent> {
                 Some($here.extent())
@@ -303,8 +303,8 @@ symmetric_lists! {
     [const N: usize] Symmetric<[T; N]>, &Symmetric<[T; N]>, self, token: self.here(token).index(..);
 }
 
-/// An argument of `collect` and `fcollect`, by reference: a value, a slice, a `Vec` or a `Box` of a slice, or the calling PE's
-/// own copy of a symmetric object. Items are `I`s: a value is one item.
+/// An argument of `collect` and `fcollect`, by reference: a value, a slice, a `Vec` or a `Box` of a slice, or the calling PE's own
+/// copy of a symmetric object. `I` is the type of its items. A value is one item.
 ///
 /// # Safety
 ///
@@ -322,14 +322,14 @@ pub unsafe trait Collected<I> {
         None
     }
 
-    /// Lets the collective read the items.
+    /// Passes the items to `collective` for reading.
     #[doc(hidden)]
     #[track_caller]
     fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[I]) -> R) -> R;
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: private memory: no place is returned.
+// SAFETY: `place` returns `None`, because the items are in private memory.
 unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
     #[inline(always)]
     fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> R) -> R {
@@ -337,40 +337,40 @@ unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
     }
 }
 
-/// A pair as it is sent between PEs, without padding. A tuple of three or four values is a pair whose second value is a pair.
+/// The form in which a pair is sent between PEs, without padding. A tuple of three or four values is a pair of a value and a pair.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub struct Both<A, B>(A, B);
 
 impl<A: Copy, B: Copy> Both<A, B> {
-    /// Makes a pair.
+    /// Returns the pair of `one` and `other`.
     pub const fn new(one: A, other: B) -> Self {
         Self(one, other)
     }
 
-    /// Combines first values by `one`, and second values by `other`.
+    /// Combines the first values of two pairs by `one`, and the second values by `other`.
     pub fn join(self, with: Self, one: impl Fn(A, A) -> A, other: impl Fn(B, B) -> B) -> Self {
         Self(one(self.0, with.0), other(self.1, with.1))
     }
 
-    /// Changes the first value by `one`, and the second by `other`.
+    /// Returns the pair with the first value mapped by `one`, and the second value by `other`.
     pub fn each(self, one: impl Fn(A) -> A, other: impl Fn(B) -> B) -> Self {
         Self(one(self.0), other(self.1))
     }
 }
 
-// SAFETY: both may be zero, and there is nothing besides them.
+// SAFETY: `A` and `B` are `Zeroable`, and the pair has no other bytes.
 unsafe impl<A: Zeroable, B: Zeroable> Zeroable for Both<A, B> {}
-// SAFETY: packed: no padding, and every pattern is a value of both.
+// SAFETY: packed, so without padding. `A` and `B` are valid with any bits.
 unsafe impl<A: Pod, B: Pod> Pod for Both<A, B> {}
-// SAFETY: packed: no padding, no pointer, and every pattern is a value of both, the same in all processes.
+// SAFETY: packed, so without padding. `A` and `B` have no pointers, and are valid with any bits in all processes.
 unsafe impl<A: SymmetricData, B: SymmetricData> SymmetricData for Both<A, B> {}
 
-/// Arguments that are sent as an item of another type, by value or changed in place.
+/// Implements [`Contribution`] for arguments (`$whole`) that are sent as an item of another type (`$item`): by value, and in place.
 macro_rules! made {
     ($([$($generic:tt)*] $whole:ty = $item:ty: $value:pat => $to:expr, $made:pat => $back:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        // SAFETY: private memory: no place is returned.
+        // SAFETY: `place` returns `None`, because the argument is in private memory.
         unsafe impl<$($generic)*> Contribution<Self> for $whole {
             type Item = $item;
 
@@ -390,7 +390,7 @@ macro_rules! made {
         }
 
         #[diagnostic::do_not_recommend]
-        // SAFETY: private memory: no place is returned.
+        // SAFETY: `place` returns `None`, because the argument is in private memory.
         unsafe impl<$($generic)*> Contribution<()> for &mut $whole {
             type Item = $item;
 
@@ -419,7 +419,7 @@ made! {
         (a, b, c, d) => Both(a, Both(b, Both(c, d))), Both(a, Both(b, Both(c, d))) => (a, b, c, d);
 }
 
-/// A `bool` as it is sent between PEs: 0 is false, every other byte is true.
+/// The form in which a `bool` is sent between PEs: 0 is false, every other byte is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Truth(u8);
@@ -443,19 +443,19 @@ macro_rules! logical {
 }
 logical!(BitAnd::bitand BitOr::bitor BitXor::bitxor);
 
-// SAFETY: transparent over a byte, which may be zero.
+// SAFETY: `Truth` is a transparent byte, which may be zero.
 unsafe impl Zeroable for Truth {}
-// SAFETY: transparent over a byte: no padding, no pointer, and every pattern is a value.
+// SAFETY: `Truth` is a transparent byte: no padding, no pointer, and every bit pattern is valid.
 unsafe impl Pod for Truth {}
-// SAFETY: transparent over a byte: no padding, no pointer, and every pattern is a value, the same in all processes.
+// SAFETY: `Truth` is a transparent byte: no padding, no pointer, and every bit pattern is valid in all processes.
 unsafe impl SymmetricData for Truth {}
 
-/// Upper limit on the bytes of items on the stack.
+/// Upper limit on the bytes of [`Items`] that are stored on the stack.
 const FEW: usize = 1 << 10;
 
-/// Items, initially zero. A few bytes are on the stack, without an allocation.
+/// A buffer of items, initially zero: on the stack if they have at most [`FEW`] bytes, else in a `Vec`.
 pub(super) struct Items<T> {
-    /// Uninitialised after the items' bytes.
+    /// The buffer on the stack. Bytes after the last item are uninitialised.
     few: MaybeUninit<[u128; FEW / size_of::<u128>()]>,
     many: Vec<T>,
     count: usize,
@@ -470,7 +470,7 @@ impl<T: PlainData> Items<T> {
             return Self { few: MaybeUninit::uninit(), many: zeroed_items(count), count };
         }
         let mut few = MaybeUninit::<[u128; FEW / size_of::<u128>()]>::uninit();
-        // SAFETY: `few` has that many bytes, as just checked, and is a local.
+        // SAFETY: the local `few` has at least `count * size_of::<T>()` bytes, because `is_few` is true.
         unsafe { few.as_mut_ptr().cast::<u8>().write_bytes(0, count * size_of::<T>()) };
         Self { few, many: Vec::new(), count }
     }
@@ -480,8 +480,8 @@ impl<T: PlainData> Items<T> {
         if self.many.len() == self.count {
             return &mut self.many;
         }
-        // SAFETY: `zeroed` has put `count` items into `few`, which is aligned and large enough for them. Zeroes are
-        // items, and so is whatever was written since (`PlainData`). The items are borrowed as `self` is.
+        // SAFETY: `zeroed` wrote `count` items to `few`, which is large enough and aligned for them. Every bit pattern is a valid
+        // item (`PlainData`). The slice borrows `self`.
         unsafe { core::slice::from_raw_parts_mut(self.few.as_mut_ptr().cast(), self.count) }
     }
 }

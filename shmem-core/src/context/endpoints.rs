@@ -1,7 +1,7 @@
-//! Opens endpoints, on the units of the transport.
+//! Opens endpoints on units of the transport. A unit is a hardware queue that issues operations and reports their completion.
 //!
-//! The [mapping](super::mapping) decides on which unit an endpoint is opened. Endpoints of one unit share its queues and
-//! counters, behind a lock where the [`Assignment`] says so.
+//! The [mapping](super::mapping) decides on which unit an endpoint is opened. Endpoints of the same unit share its queues and
+//! counters. A lock protects these if the [`Assignment`] says so.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use crate::endpoint::{Endpoint, Far};
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Lane, Transport};
 
-/// All endpoints of a PE: stores to shared memory, and a channel on the transport to other nodes, if there are any.
-/// Stores take no lock, whatever the assignment says; the transport has locks.
+/// Opens and closes the endpoints of a PE. An endpoint has access to shared memory, and a channel on the transport if the job has
+/// other nodes. Accesses to shared memory take no lock, whatever the [`Assignment`] says. The transport has its own locks.
 pub struct Endpoints {
-    /// The common part of all endpoints, which issues no operation.
+    /// What all endpoints have in common. Issues no operations itself.
     template: Endpoint,
     transport: Option<Arc<dyn Transport>>,
     opened: AtomicU32,
     channels: Mutex<Channels>,
 }
 
-/// The channels in use, those of forgotten endpoints included.
+/// The transport's channels in use. They include the channels of endpoints that were forgotten (`mem::forget`).
 #[derive(Default)]
 struct Channels {
     /// Number of endpoints on each channel.
     used: BTreeMap<u32, usize>,
-    /// Each unit's channel for counted operations.
+    /// For each unit, the channel whose operations are tracked by a counter.
     of_unit: BTreeMap<u32, u32>,
 }
 
 impl Channels {
-    /// Returns an endpoint's channel. If operations are only counted, each unit has one channel.
+    /// Returns an endpoint's channel. Endpoints of a unit whose operations are tracked by a counter share one channel.
     fn open(
         &mut self,
         assignment: Assignment,
@@ -51,7 +51,7 @@ impl Channels {
         Ok(Channel(channel))
     }
 
-    /// Returns whether the channel is unused now.
+    /// Removes an endpoint from its channel. Returns whether the endpoint was the channel's last.
     fn close(&mut self, Channel(channel): Channel) -> bool {
         let used = self.used.entry(channel).and_modify(|used| *used -= 1);
         let is_last = *used.or_insert(0) == 0;
@@ -64,16 +64,16 @@ impl Channels {
 }
 
 impl Endpoints {
-    /// Endpoints like `template`, which has no route to other nodes, each with a channel on `transport` as its own.
+    /// Makes the endpoints of a PE. Each is a copy of `template`, which has no route to other nodes, plus a channel on `transport`.
     ///
     /// # Safety
     ///
-    /// `transport`, if it is given, must reach all PEs that have no slot.
+    /// `transport`, if it is `Some`, must reach all PEs that have no slot in this node's arena.
     pub unsafe fn new(template: Endpoint, transport: Option<Arc<dyn Transport>>) -> Self {
         Self { template, transport, opened: AtomicU32::new(0), channels: Mutex::default() }
     }
 
-    /// Number of units that this node has; `None`: no limit.
+    /// Number of units that this node has, or `None` if the number is not limited.
     pub fn units(&self) -> Option<usize> {
         self.transport.as_ref()?.units()
     }
@@ -82,7 +82,7 @@ impl Endpoints {
     ///
     /// # Errors
     ///
-    /// The reason, in words, if the transport has no resources for another unit.
+    /// A text that says why, if the transport has no resources for another unit.
     pub fn open(&self, assignment: Assignment) -> Result<Endpoint, String> {
         let far = match &self.transport {
             Some(transport) => {
@@ -92,31 +92,30 @@ impl Endpoints {
             None => None,
         };
         let number = self.opened.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the transport reaches all PEs that have no slot (`new`).
+        // SAFETY: the transport reaches all PEs that have no slot (caller of `new`).
         Ok(unsafe { self.template.with_far(number, far) })
     }
 
-    /// Closes an endpoint. The last endpoint of a unit ends the unit.
+    /// Closes an endpoint. If it is the last endpoint of its unit, closes the unit.
     ///
     /// # Safety
     ///
-    /// The endpoint must have been opened here, and been quieted.
+    /// The endpoint must have been opened by `self`, and must be quiet.
     pub unsafe fn close(&self, endpoint: Endpoint) {
         if let Some(far) = endpoint.far_if_any()
             && self.channels.lock().close(far.channel)
         {
-            // SAFETY: that was the last endpoint on the channel, and it has been quieted (caller).
+            // SAFETY: the endpoint was the last one of its channel, and is quiet (caller).
             unsafe { far.transport.close(far.channel) };
         }
     }
 
-    /// Waits until all operations of all endpoints, forgotten ones included, are visible to every PE. Any thread
-    /// may call this at any time.
+    /// Blocks until all operations of all endpoints, also of forgotten ones, are visible to every PE. Any thread may call this.
     #[inline]
     pub fn quiet_all(&self) {
         fence(Ordering::SeqCst);
         if let Some(transport) = &self.transport {
-            // Without the lock, because a quiet may take long.
+            // The lock is released before the quiets, because they may take long.
             let channels: Vec<_> = self.channels.lock().used.keys().copied().collect();
             for channel in channels {
                 transport.quiet(Channel(channel));

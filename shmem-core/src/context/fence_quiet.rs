@@ -1,4 +1,4 @@
-//! fence and quiet.
+//! The operations `fence` and `quiet`.
 
 use core::panic::Location;
 use core::sync::atomic::{Ordering, fence};
@@ -10,7 +10,7 @@ use crate::planted_fault::mutant;
 
 /// Ordering and completion of the operations of a token.
 pub trait Order: Initiator {
-    /// Orders puts and updates to each PE: earlier ones are delivered before later ones.
+    /// Orders puts and updates per PE: those before the fence are delivered before those after the fence.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fence`.
     #[inline(always)]
@@ -19,7 +19,7 @@ pub trait Order: Initiator {
         fence_through(self.endpoint());
     }
 
-    /// Waits until all operations of this token are visible to every PE.
+    /// Blocks until all operations of this token are visible to every PE.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_quiet`.
     #[inline(always)]
@@ -28,9 +28,9 @@ pub trait Order: Initiator {
         quiet_through(self.endpoint(), Location::caller());
     }
 
-    /// Waits until all operations of this token on one PE are visible to every PE.
+    /// Blocks until all operations that this token issued to `pe` are visible to every PE.
     ///
-    /// Source: OpenSHMEM 1.6, `shmem_pe_quiet`, which takes several PEs.
+    /// Source: OpenSHMEM 1.6, `shmem_pe_quiet`. (That routine has a list of PEs as its argument.)
     #[inline(always)]
     #[track_caller]
     fn quiet_pe(&self, pe: Pe) {
@@ -40,7 +40,7 @@ pub trait Order: Initiator {
 
 impl<I: Initiator + ?Sized> Order for I {}
 
-/// Orders the operations of an endpoint.
+/// A `fence` of the operations of an endpoint.
 #[inline(always)]
 #[track_caller]
 pub fn fence_through(endpoint: &Endpoint) {
@@ -58,7 +58,7 @@ pub(super) fn quiet_through(endpoint: &Endpoint, location: &'static Location<'st
     }
 }
 
-/// Completes the operations of an endpoint on one PE.
+/// Blocks until the operations that an endpoint issued to `pe` are complete.
 #[inline(always)]
 #[track_caller]
 pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
@@ -68,7 +68,7 @@ pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
     }
 }
 
-/// Orders or completes operations on one PE, or on all, if there are other nodes or an observer.
+/// A fence or quiet (`family`) of operations to `pe`, or to all PEs if `None`. Needed only for other nodes or an observer.
 #[cold]
 #[inline(never)]
 fn slow(endpoint: &Endpoint, family: Family, pe: Option<Pe>, location: &'static Location<'static>) {

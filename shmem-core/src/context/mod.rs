@@ -1,9 +1,8 @@
-//! Contexts: streams of operations.
+//! Contexts: streams of operations, each with its own fence and quiet.
 //!
-//! An [`Endpoint`] is one stream of operations, opened by [`Endpoints`] on one of the node's few
-//! units. The operation families are traits over tokens ([`Initiator`]), so each exists once:
-//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word, or for several
-//! ([`Words`]), by [`Condition`]s on its own copy.
+//! An [`Endpoint`] is one stream of operations. [`Endpoints`] opens it on a unit, one of the node's few hardware queues. Each
+//! family of operations is a trait that every token ([`Initiator`]) implements: [`Rma`], [`PutSignal`], [`Strided`], [`Amo`],
+//! [`Raw`], [`Order`]. A PE waits until a word of its own copy, or several ([`Words`]), satisfy a [`Condition`].
 
 mod amo;
 mod collective_arguments;

@@ -1,5 +1,5 @@
-//! The routes of put, get, put with a signal and atomics that are functions of their own, for observed jobs and for PEs of other
-//! nodes: each notifies the observer, and uses the arena or the transport.
+//! Functions, not inlined, for put, get, put with a signal and atomics in observed jobs and to PEs of other nodes. Each notifies
+//! the observer, and uses the node's shared memory or the transport.
 
 use core::panic::Location;
 use core::ptr::{self, NonNull};
@@ -12,11 +12,11 @@ use crate::pe::Pe;
 use crate::symmetric_data::PlainData;
 use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
-/// Writes one value. It is passed by value, because a reference would keep it in memory also on the fast path.
+/// Writes `value` to a place. The value is not passed by reference, because the caller's fast path would then keep it in memory.
 ///
 /// # Safety
 ///
-/// The place must be an aligned `T` on every PE, and `segment` its `On::tagged_segment`.
+/// At `offset`, every PE must have an aligned `T`. `segment` must be the place's [`On::tagged_segment`].
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn p_slow<T: PlainData>(
@@ -33,11 +33,11 @@ pub(super) unsafe fn p_slow<T: PlainData>(
     let call = Call::new(family, location).at(pe, segment, offset, size_of::<T>());
     endpoint.tell(call, || {
         if let Some(to) = endpoint.mapped(pe, offset) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `to` is an aligned `T` in a mapped slot (caller).
             return unsafe { shm::store(to.cast::<T>(), value, is_named) };
         }
         let (far, to) = (endpoint.far(), Remote { pe, segment, offset });
-        // SAFETY: the place has the size of a `T` on every PE (caller), and so has `value`, until this returns.
+        // SAFETY: the place on every PE has the size of a `T` (caller), as `value` does, which lives until the put has returned.
         unsafe { far.transport.put(far.channel, to, from, size_of::<T>(), Until::Return) };
     });
 }
@@ -58,12 +58,12 @@ pub(super) unsafe fn g_slow<T: PlainData>(
     let call = Call::new(Family::G, location).at(pe, segment, offset, size_of::<T>());
     endpoint.tell(call, || {
         if let Some(from) = endpoint.mapped(pe, offset) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `from` is an aligned `T` in a mapped slot (caller).
             return unsafe { shm::load(from.cast::<T>(), is_named) };
         }
         let (far, from, mut value) = (endpoint.far(), Remote { pe, segment, offset }, T::zeroed());
         let to = (&raw mut value).cast();
-        // SAFETY: the place has the size of a `T` on every PE (caller), and so has `value`, until this returns.
+        // SAFETY: the place on every PE has the size of a `T` (caller), as `value` does, which lives until the get has returned.
         unsafe { far.transport.get(far.channel, to, from, size_of::<T>(), Until::Return) };
         value
     })
@@ -71,6 +71,8 @@ pub(super) unsafe fn g_slow<T: PlainData>(
 
 macro_rules! slow {
     ($($safety:literal: $name:ident($local:ident: $pointer:ty) = $method:ident, |$place:ident| ($to:ident, $from:ident);)*) => {$(
+        /// Transfers `bytes` bytes. Contract: `$safety`.
+        ///
         /// # Safety
         ///
         #[doc = $safety]
@@ -90,11 +92,11 @@ macro_rules! slow {
             let call = Call::new(family, location).at(pe, segment, offset, bytes).with($local);
             endpoint.tell(call, || {
                 if let Some($place) = endpoint.mapped(pe, offset) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: `$to` and `$from` are valid for `bytes` bytes (caller).
                     return unsafe { shm::$method($to, $from, bytes) };
                 }
                 let (far, $place) = (endpoint.far(), Remote { pe, segment, offset });
-                // SAFETY: the caller's promise, for as long as the family says.
+                // SAFETY: the remote range is in the segment, and `$local` is valid for as long as `family` requires (caller).
                 unsafe { far.transport.$method(far.channel, $to, $from, bytes, family.until()) };
             });
         }
@@ -109,8 +111,8 @@ slow! {
 
 /// # Safety
 ///
-/// `bytes` bytes must be readable from `from` on for as long as the family says, and lie at `offset` in the segment of every
-/// PE; the signal must be on the same PE.
+/// `from` must be readable for `bytes` bytes for as long as `family.until()` says. Every PE must have that many bytes at `offset`
+/// in the segment. The signal must be on `pe`.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
@@ -131,26 +133,26 @@ pub(super) unsafe fn put_signal_slow(
     let call = Call { signal: Some(signal_offset), ..call.word(Width::W8, op.into()) };
     endpoint.tell(call, || {
         if let Some(slot) = endpoint.mapped(pe, 0) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `from` is readable for `bytes` bytes, and the slot has that many bytes at `offset` (caller).
             unsafe { shm::put(slot.wrapping_add(offset), from, bytes) };
-            // SAFETY: the caller's promise.
+            // SAFETY: the slot has a signal at `signal_offset` (caller).
             return unsafe { signal_on_node(slot, slot.wrapping_add(signal_offset), op) };
         }
         let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
         let to = Remote { pe, segment, offset };
         let signal = Remote { pe, segment: signal_segment, offset: signal_offset };
-        // SAFETY: the caller's promise, for as long as the family says.
+        // SAFETY: both places are on `pe`, and `from` is readable for as long as `family` requires (caller).
         unsafe { far.put_signal(channel, to, from, bytes, signal, op, family.until()) };
     });
 }
 
-/// Changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`, and no
-/// other family has a `before`.
+/// Applies `op` to a word. A `family` that fetches returns the previous value, or writes it to `before` if the family is
+/// non-blocking. For every other family `before` is `None`.
 ///
 /// # Safety
 ///
-/// The word must be an aligned one of that width on every PE. `before`, if it is given, must be aligned for the width, writable, and
-/// nobody else's, until the endpoint is quiet.
+/// At `offset`, every PE must have an aligned word of `width`. If `before` is `Some`, it must be aligned for `width` and writable
+/// until the endpoint is quiet, and nothing else may access it.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
@@ -173,23 +175,23 @@ pub(super) unsafe fn change_slow(
     let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
     endpoint.tell(call.with(before.unwrap_or(ptr::null_mut())), || {
         if let Some(slot) = endpoint.mapped(pe, 0) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the mapped slot has an aligned word of `width` at `offset` (caller).
             let bits = unsafe { on_node(slot, slot.wrapping_add(offset), width, op) };
             if let Some(before) = before {
-                // SAFETY: the caller's promise.
+                // SAFETY: `before` is aligned for `width` and writable (caller).
                 unsafe { width.write(before, bits) };
             }
             return bits;
         }
         let (far, word) = (endpoint.far(), Remote { pe, segment, offset });
         match (before, family.effect()) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `word` is an aligned word of `width`, and `before` is valid until the endpoint is quiet (caller).
             (Some(before), _) => unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) },
             (None, Effect::Fetch) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: `word` is an aligned word of `width` (caller).
                 return unsafe { far.transport.atomic(far.channel, word, width, op) };
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: `word` is an aligned word of `width` (caller).
             _ => unsafe { far.transport.atomic_update(far.channel, word, width, op) },
         }
         0

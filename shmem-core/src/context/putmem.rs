@@ -1,10 +1,10 @@
 //! Untyped put and get, on addresses.
 //!
-//! An address borrows nothing: between the search for its segment and the end of the copy, another thread may do
-//! whatever its token allows. So a segment that is found is memory of every PE for as long as any token of this
-//! PE exists, and until started operations are complete. Partitions of the start are never freed. Partitions made at run time are
-//! freed with the world borrowed exclusively, when all endpoints of all PEs have been quiet. All other memory that can be freed is
-//! hidden from the search ([`Segments::insert`](crate::segment_table::Segments::insert)).
+//! An address borrows nothing. Between the search for its segment and the end of the copy, another thread may do anything that its
+//! token allows. So the search must find only segments that every PE keeps for as long as any token of this PE exists, and until
+//! started operations are complete. Partitions made at the start are never freed. Partitions made at run time are freed with the
+//! world borrowed exclusively, after all endpoints of all PEs have been quiet. All other memory that can be freed is hidden from
+//! the search ([`Segments::insert`](crate::segment::Segments::insert)).
 
 use core::panic::Location;
 
@@ -17,15 +17,14 @@ use crate::segment_table::Miss;
 
 /// Untyped remote memory access, as `shmem_putmem` and `shmem_getmem`.
 ///
-/// The address is the calling PE's own. Its segment is found by one shift and one load from a byte
-/// table, whatever the number of partitions, and the whole range is checked to lie in it.
+/// The symmetric address is the address of the calling PE's own copy. One shift and one load from a byte table find its segment,
+/// whatever the number of partitions. The whole range is checked to be in the segment.
 pub trait Raw: Initiator {
-    /// Writes bytes to `to` on `pe`.
+    /// Writes `source` to the address `to` on `pe`.
     ///
     /// # Panics
     ///
-    /// If the range is not inside one partition; the message lists the segments. Arrays and halos with their own memory
-    /// are in none.
+    /// If the range is not inside one partition. (Arrays and halos with their own segment are in none.) The panic lists segments.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem`.
     #[inline]
@@ -37,12 +36,11 @@ pub trait Raw: Initiator {
         put_bytes(self.endpoint(), to, source, pe, Family::Putmem);
     }
 
-    /// Reads bytes from `from` on `pe`.
+    /// Reads `into.len()` bytes from the address `from` on `pe`.
     ///
     /// # Panics
     ///
-    /// If the range is not inside one partition; the message lists the segments. Arrays and halos with their own memory
-    /// are in none.
+    /// If the range is not inside one partition. (Arrays and halos with their own segment are in none.) The panic lists segments.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem`.
     #[inline]
@@ -51,12 +49,12 @@ pub trait Raw: Initiator {
         get_bytes(self.endpoint(), into, from, pe, Family::Getmem);
     }
 
-    /// Returns a pointer as a symmetric address. Memory freed with its handle (of arrays whose storage is not
-    /// `Single`, and of halos) has none.
+    /// Converts a pointer to a symmetric address. Fails for memory of halos, and of arrays whose storage is not `Single`, because
+    /// such memory is freed with its handle.
     ///
     /// # Errors
     ///
-    /// [`Miss`], which lists the segments, if `pointer` is not to symmetric memory of this PE.
+    /// [`Miss`], which lists the segments, if `pointer` does not point to symmetric memory of this PE.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
     fn address<T>(&self, pointer: *const T) -> Result<SymAddr, Miss> {
@@ -73,21 +71,21 @@ pub trait Raw: Initiator {
 
 impl<I: Initiator + ?Sized> Raw for I {}
 
-/// Writes `source` to bytes of `pe`. It is borrowed for as long as the family says.
+/// Writes `source` to the address `to` on `pe`. The caller keeps `source` borrowed for as long as `family.until()` says.
 #[inline]
 #[track_caller]
 pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe, family: Family) {
     let to = bytes_at(endpoint, family, to, source.len(), pe);
-    // SAFETY: `source` is as long as the place, and borrowed for as long as the family says (caller).
+    // SAFETY: `source` has as many bytes as the place, and is borrowed for as long as `family` requires (caller).
     unsafe { to.put_from(endpoint, source.as_ptr(), family) };
 }
 
-/// Reads bytes of `pe` into `into`, which is borrowed for as long as the family says.
+/// Reads `into.len()` bytes from the address `from` on `pe`. The caller keeps `into` borrowed for as long as `family.until()` says.
 #[inline]
 #[track_caller]
 pub(super) fn get_bytes(endpoint: &Endpoint, into: &mut [u8], from: SymAddr, pe: Pe, family: Family) {
     let from = bytes_at(endpoint, family, from, into.len(), pe);
-    // SAFETY: `into` is as long as the place, and borrowed exclusively for as long as the family says (caller).
+    // SAFETY: `into` has as many bytes as the place, and is borrowed exclusively for as long as `family` requires (caller).
     unsafe { from.get_into(endpoint, into.as_mut_ptr(), family) };
 }
 
@@ -96,7 +94,7 @@ fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
     (address.as_ptr() as usize).wrapping_sub(endpoint.mine(0) as usize)
 }
 
-/// Returns the place of `bytes` bytes of `pe`, from an address on.
+/// Returns the place of `bytes` bytes on `pe` that starts at `address`.
 #[inline(always)]
 #[track_caller]
 pub(super) fn bytes_at(
@@ -108,7 +106,7 @@ pub(super) fn bytes_at(
 ) -> On<'_, [u8]> {
     let offset = offset_of(endpoint, address);
     match endpoint.segments().find(offset, bytes) {
-        // SAFETY: the range lies in a segment, which is memory of every PE for as long as the endpoint's token exists, and until the
+        // SAFETY: the range is inside a segment. Every PE has this segment for as long as the endpoint's token exists, and until the
         // endpoint is quiet (head of the module).
         Some(segment) => unsafe { On::new(pe, segment, offset, bytes) },
         None => missed(endpoint, family, address, offset, bytes),

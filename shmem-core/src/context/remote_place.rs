@@ -15,12 +15,12 @@ use crate::shared;
 use crate::symmetric_data::{Contents, PlainData};
 use crate::transport::{SignalOp, shm};
 
-/// The remote side of put and get: a place on one PE, see [`On`].
+/// The remote side of put and get: a place on one PE, such as [`On`].
 ///
 /// # Safety
 ///
-/// `put_from` and `put_signal_from` must read at most `len_of` items, and `get_into` write `len_of` items: before the return, or
-/// before the endpoint is quiet, as the operation's family says.
+/// `put_from` and `put_signal_from` must read at most `len_of` items, and `get_into` must write `len_of` items. They must do so
+/// before they return, or, if the operation's family is non-blocking, before the endpoint is quiet.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that put and get can reach",
     label = "not a place",
@@ -28,21 +28,21 @@ use crate::transport::{SignalOp, shm};
     note = "no PE reaches what is private to another one, such as a `Vec`: declare the object with `#[symmetric]`, as a `static` or by `let`"
 )]
 pub unsafe trait Place: Copy {
-    /// Type of the place.
+    /// Type of the place's contents.
     type Contents: Contents<Item: PlainData> + ?Sized;
 
-    /// Number of items.
+    /// Number of items in the place.
     fn len_of(self) -> usize;
 
-    /// Bytes from the start of a slot, for messages.
+    /// Bytes from the start of a slot to the place, for panic texts.
     #[doc(hidden)]
     fn offset_of(self) -> usize;
 
-    /// Writes the items at `source`.
+    /// Writes the items at `source` to the place.
     ///
     /// # Safety
     ///
-    /// `len_of` items must be readable, and unchanged, for as long as the family says.
+    /// `len_of` items at `source` must be readable, and nothing may change them, for as long as `family.until()` says.
     #[track_caller]
     unsafe fn put_from(
         self,
@@ -51,11 +51,11 @@ pub unsafe trait Place: Copy {
         family: Family,
     );
 
-    /// Reads the items to `into`.
+    /// Reads the items of the place to `into`.
     ///
     /// # Safety
     ///
-    /// `len_of` items must be writable, and unused by others, for as long as the family says.
+    /// `len_of` items at `into` must be writable, and nothing else may access them, for as long as `family.until()` says.
     #[track_caller]
     unsafe fn get_into(
         self,
@@ -67,11 +67,11 @@ pub unsafe trait Place: Copy {
     /// The PE of the place.
     fn pe_of(self) -> Pe;
 
-    /// Writes the items at `source`, then changes a signal: a PE that sees the change sees the items.
+    /// Writes the items at `source` to the place, then changes a signal. A PE that sees the signal's change sees the items.
     ///
     /// # Safety
     ///
-    /// As [`put_from`](Self::put_from), and `signal` must be on the PE of the place.
+    /// As [`put_from`](Self::put_from). In addition, `signal` must be on the PE of the place.
     #[track_caller]
     unsafe fn put_signal_from(
         self,
@@ -83,7 +83,7 @@ pub unsafe trait Place: Copy {
     );
 }
 
-/// A place of a slice: the remote side of a transfer that owns its buffer.
+/// A place of a slice of `T`s: the remote side of a [`Pending`](super::Pending) transfer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place of a slice, which a buffer can go to or come from",
     label = "not a slice of what the buffer holds",
@@ -97,10 +97,10 @@ impl<T: PlainData> SlicePlace<T> for On<'_, [T]> {}
 #[diagnostic::do_not_recommend]
 impl<T: PlainData, const D: usize> SlicePlace<T> for ArrayOn<'_, T, D> {}
 
-/// The type in which values are passed. For a word, which `p` refuses, it is the word's number, so
-/// that rustc reports the place only.
+/// The type of the values that `p` writes. `p` refuses words, but they have a number type here, so that rustc reports a wrong place
+/// and no second error about the value.
 pub trait Valued {
-    /// The type.
+    /// The type of the values.
     type Value;
 }
 
@@ -116,7 +116,7 @@ impl Valued for Signal {
     type Value = u64;
 }
 
-/// The remote side of `p`: a place of one value.
+/// The remote side of [`p`](super::Rma::p): a place of one value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that `p` can write one value to",
     label = "not a place of plain data",
@@ -127,7 +127,7 @@ pub trait ValuePlace {
     /// Type of the value.
     type Value;
 
-    /// Writes the value.
+    /// Writes the value to the place.
     #[doc(hidden)]
     #[track_caller]
     fn store_value(self, endpoint: &Endpoint, value: Self::Value);
@@ -143,8 +143,7 @@ impl<T: PlainData> ValuePlace for On<'_, T> {
     }
 }
 
-/// Writes the one item of a place, on this node in one access. The value is read after the branch, because that is a cycle
-/// faster.
+/// Writes one item to a place, on this node by a single store. `value` is called after the branch, because this saves a cycle.
 #[inline(always)]
 #[track_caller]
 fn store<C: Contents<Item: PlainData> + ?Sized>(
@@ -154,16 +153,16 @@ fn store<C: Contents<Item: PlainData> + ?Sized>(
     family: Family,
 ) {
     if let Some(to) = endpoint.address(place.pe(), place.offset()) {
-        // SAFETY: the place is an aligned item on every PE.
+        // SAFETY: `to` is the place in a mapped slot. A place is an aligned item on every PE.
         unsafe { shm::store(to.cast::<C::Item>(), value(), place.is_named()) };
     } else {
         let (segment, offset, location) = (place.tagged_segment(), place.offset(), Location::caller());
-        // SAFETY: the place is an aligned item on every PE.
+        // SAFETY: the place is an aligned item on every PE, and `segment` is its tagged segment.
         unsafe { p_slow(endpoint, place.pe(), segment, offset, value(), family, location) };
     }
 }
 
-// SAFETY: a place has `len` items, each of the size of an `Item`.
+// SAFETY: every method transfers `bytes()` bytes: `len` items of the size of an `Item`.
 unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     type Contents = T;
 
@@ -181,16 +180,15 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item, family: Family) {
         let (from, bytes) = (source.cast(), self.bytes());
         if !T::IS_SLICE && bytes <= 8 {
-            // Not a plain read, because `source` may be symmetric memory.
-            // SAFETY: the caller's promise, for one item.
+            // `shared::read`, not a plain read, because `source` may be symmetric memory.
+            // SAFETY: one item is readable at `source` (caller).
             store(self, endpoint, || unsafe { shared::read(source) }, family);
         } else if let Some(to) = endpoint.address(self.pe(), self.offset()) {
-            // SAFETY: `bytes` bytes are reserved at the place on every PE, and readable (caller).
+            // SAFETY: the place has `bytes` bytes on every PE, and `source` is readable for `bytes` bytes (caller).
             unsafe { shm::put(to, from, bytes) };
         } else {
             let (pe, segment, offset) = (self.pe(), self.segment(), self.offset());
-            // SAFETY: `bytes` bytes are reserved at the place on every PE, and readable for as long as the family
-            // says (caller).
+            // SAFETY: the place has `bytes` bytes on every PE, and `source` is readable as long as `family` requires (caller).
             unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, family, Location::caller()) };
         }
     }
@@ -199,12 +197,11 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T::Item, family: Family) {
         let (to, bytes) = (into.cast(), self.bytes());
         if let Some(from) = endpoint.address(self.pe(), self.offset()) {
-            // SAFETY: the place holds `bytes` bytes on every PE, and `to` is writable (caller).
+            // SAFETY: the place has `bytes` bytes on every PE, and `to` is writable for `bytes` bytes (caller).
             unsafe { shm::get(to, from, bytes) };
         } else {
             let (pe, segment, offset) = (self.pe(), self.segment(), self.offset());
-            // SAFETY: the place holds `bytes` bytes on every PE, and `to` is writable for as long as the family
-            // says (caller).
+            // SAFETY: the place has `bytes` bytes on every PE, and `to` is writable for as long as `family` requires (caller).
             unsafe { get_slow(endpoint, pe, segment, offset, to, bytes, family, Location::caller()) };
         }
     }
@@ -224,27 +221,27 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // Releases earlier stores, and wakes a waiter. The slot's address is computed after the copy: kept across the copy, it
-            // makes puts with a signal of 4 KiB 10 % slower.
+            // Releases earlier stores, and wakes a waiter. The slot's address is computed after the copy: if it is kept across the
+            // copy, puts of 4 KiB with a signal are 10 % slower.
             let change = || {
                 let slot = endpoint.start_of(slot);
-                // SAFETY: `slot_of` found the mapped slot of a PE. A signal is an aligned word of 8 bytes in every slot.
+                // SAFETY: `slot_of` returned the mapped slot of the PE. A signal is an aligned word of 8 bytes in every slot.
                 unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) }
             };
             if mutant("signal-first") {
                 change();
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: `source` is valid as `put_from` requires (caller).
             unsafe { self.put_from(endpoint, source, family) };
             if !mutant("signal-first") {
                 change();
             }
         } else {
-            // Passed in pieces, because structs would be written to memory before the branch.
+            // Passed as separate arguments, because structs would be written to memory before the branch.
             let (pe, segment, offset, from) = (self.pe(), self.segment(), self.offset(), source.cast());
             let (bytes, location) = (self.bytes(), Location::caller());
             let (at_segment, at) = (signal.segment(), signal.offset());
-            // SAFETY: the caller's promise, for the place's number of bytes.
+            // SAFETY: `source` is valid for the place's bytes, and the signal is on the place's PE (caller).
             unsafe {
                 put_signal_slow(
                     endpoint, pe, segment, offset, from, bytes, at_segment, at, op, family, location,
@@ -254,7 +251,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     }
 }
 
-// SAFETY: the pieces have the range's elements, in order, and so have `source` and `into`.
+// SAFETY: the place's pieces have `len_of` items together. `source` and `into` have the same items in the same order.
 unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
     type Contents = [T];
 
@@ -269,7 +266,7 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const T, family: Family) {
         let mut done = 0;
         for piece in self.pieces() {
-            // SAFETY: the caller's promise, for the next elements.
+            // SAFETY: `source` is valid for all items of the place (caller). The piece has the next `piece.len()` of them.
             unsafe { piece.put_from(endpoint, source.wrapping_add(done), family) };
             done += piece.len();
         }
@@ -278,7 +275,7 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
     unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T, family: Family) {
         let mut done = 0;
         for piece in self.pieces() {
-            // SAFETY: the caller's promise, for the next elements.
+            // SAFETY: `into` is valid for all items of the place (caller). The piece has the next `piece.len()` of them.
             unsafe { piece.get_into(endpoint, into.wrapping_add(done), family) };
             done += piece.len();
         }
@@ -296,9 +293,9 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
         op: SignalOp,
         family: Family,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `source` is valid as `put_from` requires (caller).
         unsafe { self.put_from(endpoint, source, family) };
-        // The fence orders the signal after all pieces.
+        // The fence orders the signal after the puts of all pieces.
         fence_through(endpoint);
         update_signal(endpoint, signal, op);
     }

@@ -1,4 +1,4 @@
-//! Typed put and get, put with a signal, and data that matches a place.
+//! Typed put and get, put with a signal, and the types of private data that match a place.
 
 use core::panic::Location;
 
@@ -11,13 +11,13 @@ use crate::pe::Pe;
 use crate::symmetric_data::{Contents, PlainData};
 use crate::transport::{SignalOp, shm};
 
-/// Typed remote memory access. Destination first, as in SHMEM.
+/// Typed remote memory access. As in OpenSHMEM, the destination is the first argument.
 ///
-/// On the node every operation is a load, a store or a copy in the arena, inlined; the choice
-/// between that and the network is one branch on the `Pe`.
+/// To a PE of the same node, every operation is a load, a store or a copy in shared memory, inlined. One branch on the `Pe` decides
+/// between shared memory and the network.
 pub trait Rma: Initiator {
-    /// Writes `source` to a place. The source of a slice is a slice, a `Vec`, a `Box` or an array. `source` may be reused on return;
-    /// the data is visible to every PE after `quiet` or a barrier.
+    /// Writes `source` to a place. If the place is a slice, `source` is a slice, a `Vec`, a `Box` or an array. `source` may be
+    /// reused on return. The data is visible to every PE after `quiet` or a barrier.
     ///
     /// # Panics
     ///
@@ -35,11 +35,11 @@ pub trait Rma: Initiator {
     {
         let source = source.source();
         check_len(place, source.len_of());
-        // SAFETY: `source` is a reference to as many items as the place has.
+        // SAFETY: `source` is a reference to as many items as the place has (`check_len`).
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
     }
 
-    /// Reads a place into `into`, which for a slice is a slice, a `Vec`, a `Box` or an array. The data has arrived on return.
+    /// Reads a place into `into`. For a slice, `into` is a slice, a `Vec`, a `Box` or an array. The data has arrived on return.
     ///
     /// # Panics
     ///
@@ -55,13 +55,13 @@ pub trait Rma: Initiator {
     ) {
         let into = into.destination();
         check_len(place, into.len_of());
-        // Not by `start_of`, whose pointer is from a shared reference, through which no write may go.
+        // `start_of` would return a pointer from a shared reference, through which writing is undefined behaviour.
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
-        // SAFETY: `into` is an exclusive reference to as many items as the place has.
+        // SAFETY: `into` is an exclusive reference to as many items as the place has (`check_len`).
         unsafe { place.get_into(self.endpoint(), to, Family::Get) };
     }
 
-    /// Writes one value.
+    /// Writes one value to a place.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
@@ -73,7 +73,7 @@ pub trait Rma: Initiator {
         place.store_value(self.endpoint(), value);
     }
 
-    /// Reads one value.
+    /// Returns the value of a place.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_g`.
     #[inline(always)]
@@ -81,11 +81,11 @@ pub trait Rma: Initiator {
     fn g<T: PlainData>(&self, place: On<'_, T>) -> T {
         let endpoint = self.endpoint();
         if let Some(from) = endpoint.address(place.pe(), place.offset()) {
-            // SAFETY: the place is an aligned `T` on every PE.
+            // SAFETY: `from` is the place in a mapped slot. A place is an aligned `T` on every PE.
             unsafe { shm::load(from.cast::<T>(), place.is_named()) }
         } else {
             let location = Location::caller();
-            // SAFETY: the place is an aligned `T` on every PE.
+            // SAFETY: a place is an aligned `T` on every PE, and the segment is its tagged segment.
             unsafe { g_slow(endpoint, place.pe(), place.tagged_segment(), place.offset(), location) }
         }
     }
@@ -93,7 +93,7 @@ pub trait Rma: Initiator {
 
 impl<I: Initiator + ?Sized> Rma for I {}
 
-/// Put that ends in a signal, on which the target can wait.
+/// Put with a signal, on which the target PE can wait.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -105,9 +105,9 @@ impl<I: Initiator + ?Sized> Rma for I {}
 /// }
 /// ```
 pub trait PutSignal: Initiator {
-    /// Writes `source` to a place, then changes `signal` on the same PE: a PE that sees the change, by
-    /// `wait_until` or `test`, sees the data. `source` may be reused on return. Without elements, only the
-    /// signal is changed. Only fence and quiet order a signal after other operations' writes.
+    /// Writes `source` to a place, then changes `signal` on the same PE. A PE that sees the signal's change by `wait_until` or
+    /// `test` sees the data. `source` may be reused on return. If `source` has no elements, only the signal is changed. Writes of
+    /// other operations are ordered before the signal only by fence and quiet.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ pub trait PutSignal: Initiator {
         let source = source.source();
         check_len(place, source.len_of());
         check_pe(place.pe_of(), signal.pe());
-        // SAFETY: `source` refers to the place's number of items; the signal is on the place's PE.
+        // SAFETY: `source` refers to the place's number of items (`check_len`). The signal is on its PE (`check_pe`).
         unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignal) };
     }
 }
@@ -152,18 +152,18 @@ fn apart(place: Pe, signal: Pe) -> ! {
     )
 }
 
-/// Data of the program that matches a place of a `C`: the same type, and for a slice also a `Vec`, a `Box` or an array.
+/// Private data that matches a place with contents `C`: a `C`, and for a slice also a `Vec`, a `Box` or an array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not match a place that holds `{C}`",
     label = "not what the place holds",
     note = "a place of a value takes and gives that value; a place of a slice, as `OBJECT.on(pe).index(..)`, takes and gives a slice (`&values[..]`), a `Vec`, a `Box` or an array; elements are of the same type, since nothing is converted"
 )]
 pub trait Matching<C: ?Sized> {
-    /// The data as a source.
+    /// The data as the source of a put.
     #[doc(hidden)]
     fn source(&self) -> &C;
 
-    /// The data as a destination.
+    /// The data as the destination of a get.
     #[doc(hidden)]
     fn destination(&mut self) -> &mut C;
 }
@@ -191,8 +191,8 @@ matching! {
     (T: PlainData, const N: usize) [T; N]: [T];
 }
 
-/// A type that no place has. Every type matches `Nothing`, so rustc does not infer the type of a place from the data, and reports
-/// a mistake as a mismatch.
+/// A type that is never a place's contents. Every type matches `Nothing`, so rustc cannot infer a place's type from the data, and
+/// reports a mistake as a mismatch of place and data.
 #[derive(Debug)]
 pub enum Nothing {}
 

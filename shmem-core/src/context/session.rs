@@ -1,7 +1,7 @@
-//! Sessions: hints about the operations to come.
+//! Sessions: hints about the operations that a token will issue.
 //!
-//! A [`Session`] is a token for the same operations as its parent token, until it is dropped. No transport here uses
-//! the hint, because operations are sent as soon as they are started. Several sessions may be open on one token.
+//! A [`Session`] is a token for the same operations as its parent token, until the session is dropped. The transports of this crate
+//! ignore the hint, because they send operations as soon as they are started. Several sessions may be open on one token.
 
 use crate::endpoint::{Endpoint, Initiator, Stores};
 
@@ -19,34 +19,34 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionOptions {
-    /// Many small operations, each of which may take longer if all together take less (`SHMEM_CTX_SESSION_BATCH`).
+    /// Whether the session has many small operations, of which only the total time matters (`SHMEM_CTX_SESSION_BATCH`).
     pub batch: bool,
-    /// Upper limit on the operations of the session, if known (`SHMEM_CTX_SESSION_TOTAL_OPS`).
+    /// Upper limit on the number of operations of the session, if known (`SHMEM_CTX_SESSION_TOTAL_OPS`).
     pub total_ops: Option<usize>,
 }
 
 impl SessionOptions {
-    /// Many small operations.
+    /// Options for a session with many small operations.
     pub const fn batch() -> Self {
         Self { batch: true, total_ops: None }
     }
 
-    /// Sets the largest number of operations.
+    /// Sets the upper limit on the number of operations.
     #[must_use]
     pub const fn total_ops(self, operations: usize) -> Self {
         Self { total_ops: Some(operations), ..self }
     }
 }
 
-/// Hints about the use of a token.
+/// Sessions of a token, which hint at its next operations.
 pub trait Sessions: Initiator {
-    /// Begins a session: until it is dropped, the operations of this token are expected to be as `options` say. This is a
-    /// hint only. Results, order and completion are the same without it, and puts still need a `quiet`.
+    /// Begins a session. Until the session is dropped, the operations of this token are expected to be as `options` say. The
+    /// session is only a hint: results, order and completion are the same without it, and puts still need a `quiet`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_session_start`, `shmem_ctx_session_stop`.
     #[must_use = "a session that is not kept ends at once"]
     fn session(&self, options: SessionOptions) -> Session<'_, Self> {
-        // No transport here uses hints.
+        // The transports of this crate ignore hints.
         _ = options;
         Session { token: self }
     }
@@ -54,12 +54,12 @@ pub trait Sessions: Initiator {
 
 impl<I: Initiator + ?Sized> Sessions for I {}
 
-/// A session that is open. From [`Sessions::session`].
+/// An open session of a token, made by [`Sessions::session`].
 pub struct Session<'t, I: Initiator + ?Sized> {
     token: &'t I,
 }
 
-// SAFETY: it borrows a token, and lives no longer.
+// SAFETY: the session returns the endpoint of the token that it borrows, so the endpoint outlives the session.
 unsafe impl<I: Initiator + ?Sized> Initiator for Session<'_, I> {
     #[doc(hidden)]
     #[inline(always)]

@@ -1,12 +1,12 @@
-//! Operations on addresses, for the C library. Arguments replace the types of Rust, and nothing is borrowed.
+//! Operations on addresses, for the C library. They have no typed places, and borrow nothing.
 //!
-//! On the node a program in C uses the arena directly, by [`store`], [`load`], [`copy`], [`on_node`] and [`signal_on_node`].
-//! The other functions take the endpoint, notify its observer, and choose between the arena and the transport.
+//! To PEs of its node a program in C accesses shared memory directly, by [`store`], [`load`], [`copy`], [`on_node`] and
+//! [`signal_on_node`]. The other functions have an endpoint, notify its observer, and choose between shared memory and transport.
 //!
-//! Programs in C may wait for data of a put, and for plain stores of other threads; programs in Rust wait for atomic words only.
-//! So [`wait`] announces itself, then makes all running threads of all processes that called [`expect_fences`] execute a
-//! fence (membarrier), and looks a last time. So a put needs only a load and a branch to find a waiter ([`ring`]). Sleeps are short,
-//! because plain stores ring no bell.
+//! Programs in C may wait for the data of a put and for plain stores of other threads, not only for atomic words. Before [`wait`]
+//! sleeps, it announces itself, makes all running threads of all processes that called [`expect_fences`] execute a fence
+//! (membarrier), and checks again. So a put finds a waiter by a load and a branch ([`ring`]). Sleeps are short, because plain stores
+//! do not wake a waiter.
 
 use core::panic::Location;
 use core::ptr::NonNull;
@@ -30,62 +30,62 @@ use crate::strided::Level;
 use crate::system_area::Activity;
 use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
 
-/// The longest sleep of a waiter, and so the longest delay until it sees a plain store.
+/// The longest sleep of a waiter, and therefore the longest delay until the waiter sees a plain store.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// Commands of membarrier(2) (`linux/membarrier.h`).
+/// A command of membarrier(2), as in `linux/membarrier.h`. The next constant is another.
 const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
 const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 
-/// Writes a value.
+/// Writes a value to symmetric memory of this node.
 ///
 /// # Safety
 ///
-/// `to` must be writable symmetric memory of a PE of this node, for the size of a `T`.
+/// `to` must be writable for the size of a `T`, in symmetric memory of a PE of this node.
 #[inline(always)]
 pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
-    // C programs may use other sizes at the same place, and need no alignment where their compiler needs none.
-    // SAFETY: the caller's promise; a named place needs no alignment.
+    // Stored as a named place, because C programs may access `to` in other sizes, and without Rust's alignment.
+    // SAFETY: `to` is writable for a `T` (caller), and a store to a named place needs no alignment.
     unsafe { shm::store(to, value, true) };
 }
 
-/// Rings the bell of the PE whose slot starts at `slot`, after stores, if the PE waits.
+/// Wakes the PE whose slot starts at `slot`, if it waits. Called after stores to the slot.
 ///
 /// # Safety
 ///
 /// `slot` must be the start of a mapped slot.
 #[inline(always)]
 pub unsafe fn ring(slot: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `slot` is the start of a mapped slot (caller).
     unsafe { Endpoint::bell_at(slot) }.ring_behind_any_store();
 }
 
-/// Writes bytes to a PE wherever it is.
+/// Writes bytes to a PE of any node.
 ///
 /// # Safety
 ///
-/// `bytes` bytes must be readable for as long as the family says, and lie in the segment of every PE.
+/// `from` must be readable for `bytes` bytes for as long as `family.until()` says. The segment must have the bytes of `to`.
 pub unsafe fn put(endpoint: &Endpoint, to: Remote, from: *const u8, bytes: usize, family: Family) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees what `put_slow` requires.
     unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, bytes, family, Location::caller()) };
     wake(endpoint, to.pe);
 }
 
-/// Reads bytes of a PE wherever it is.
+/// Reads bytes from a PE of any node.
 ///
 /// # Safety
 ///
-/// `bytes` bytes must be writable for as long as the family says, and lie in the segment of every PE.
+/// `to` must be writable for `bytes` bytes for as long as `family.until()` says. The segment must have the bytes of `from`.
 pub unsafe fn get(endpoint: &Endpoint, to: *mut u8, from: Remote, bytes: usize, family: Family) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees what `get_slow` requires.
     unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, Location::caller()) };
 }
 
-/// Writes bytes, then changes a signal.
+/// Writes bytes, then applies `op` to a signal.
 ///
 /// # Safety
 ///
-/// As [`put`]; the signal must be an aligned one of eight bytes, on the PE of `to`.
+/// As [`put`]. In addition, `signal` must be an aligned signal of eight bytes on the PE of `to`.
 pub unsafe fn put_signal(
     endpoint: &Endpoint,
     to: Remote,
@@ -97,19 +97,19 @@ pub unsafe fn put_signal(
 ) {
     let (Remote { pe, segment, offset }, (to_segment, to)) = (to, (signal.segment, signal.offset));
     let location = Location::caller();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees what `put_signal_slow` requires.
     unsafe {
         put_signal_slow(endpoint, pe, segment, offset, from, bytes, to_segment, to, op, family, location);
     };
 }
 
-/// Changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`, and no other family has
-/// a `before`.
+/// Applies `op` to a word. A `family` that fetches returns the previous value, or writes it to `before` if the family is
+/// non-blocking. For every other family `before` is `None`.
 ///
 /// # Safety
 ///
-/// The word must be an aligned one of that width on every PE. `before`, if it is given, must be aligned for the width, writable, and
-/// nobody else's, until the endpoint is quiet.
+/// `word` must be an aligned word of `width` on every PE. If `before` is `Some`, it must be aligned for `width` and writable until
+/// the endpoint is quiet, and nothing else may access it.
 pub unsafe fn atomic(
     endpoint: &Endpoint,
     before: Option<NonNull<u8>>,
@@ -120,7 +120,7 @@ pub unsafe fn atomic(
 ) -> u64 {
     let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
     let location = Location::caller();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees what `change_slow` requires.
     unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, location) }
 }
 
@@ -128,7 +128,7 @@ pub unsafe fn atomic(
 ///
 /// # Safety
 ///
-/// As [`put`], for every block; destination blocks must not overlap.
+/// As [`put`], for every block. Destination blocks must not overlap.
 #[inline]
 #[track_caller]
 pub unsafe fn put_blocks(
@@ -140,19 +140,19 @@ pub unsafe fn put_blocks(
     align: usize,
     family: Family,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees what `put` requires, for every block, and that destination blocks do not overlap.
     unsafe { strided::put_blocks(endpoint, to, from, block, level, align, family) };
     wake(endpoint, to.pe);
 }
 
-/// Completes an endpoint's operations.
+/// Blocks until an endpoint's operations are complete.
 #[inline]
 #[track_caller]
 pub fn quiet(endpoint: &Endpoint) {
     quiet_through(endpoint, Location::caller());
 }
 
-/// Waits until `done`, which looks at words of the calling PE. Observers are notified of `call`; `activity` describes a long wait.
+/// Blocks until `done`, which checks words of the calling PE, is true. Observers get `call`. Reports of long waits show `activity`.
 pub fn wait<'c>(
     endpoint: &Endpoint,
     call: impl FnOnce() -> Call<'c>,
@@ -183,21 +183,21 @@ pub fn wait<'c>(
     }
 }
 
-/// Registers this process for membarrier: waiters of other processes can make its threads execute a fence.
+/// Registers this process for membarrier, so that waiters of other processes can make its threads execute a fence.
 pub fn expect_fences() {
     membarrier(REGISTER_GLOBAL_EXPEDITED);
 }
 
-/// Calls membarrier. On kernels without it, waiters see a put a short sleep later.
+/// Calls membarrier. On kernels without membarrier, a waiter that missed a put sees it after one short sleep.
 fn membarrier(command: libc::c_int) {
-    // SAFETY: these commands take no memory.
+    // SAFETY: these commands of membarrier access no memory of the caller.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
 }
 
-/// Rings the bell of a PE of this node after plain stores.
+/// Wakes a PE of this node after plain stores, if it waits.
 fn wake(endpoint: &Endpoint, pe: Pe) {
     if let Some(slot) = endpoint.mapped(pe, 0) {
-        // SAFETY: the start of the slot of a PE.
+        // SAFETY: `slot` is the start of a mapped slot, because `mapped` returned it for offset 0.
         unsafe { ring(slot) };
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for a word to change: by conditions on its value.
+//! Waiting until a word of the calling PE satisfies a condition.
 
 use std::panic::Location;
 use std::sync::atomic::AtomicU64;
@@ -13,7 +13,7 @@ use crate::system_area::Activity;
 use crate::transport::{AtomicOp, Number, Width, atomic_op};
 
 impl<'a, T: Waitable> Here<'a, T> {
-    /// Reads the calling PE's own word, as [`fetch`](super::Amo::fetch) does.
+    /// Returns the value of the calling PE's own word, atomically, as [`fetch`](super::Amo::fetch) does.
     #[inline]
     #[track_caller]
     pub fn value(self) -> T::Value {
@@ -37,8 +37,8 @@ impl<'a, T: Waitable> Here<'a, T> {
         look(self.endpoint(), || self.call(Family::Test, location, condition), || condition.holds(self.now()))
     }
 
-    /// Waits until the word satisfies `condition`, and returns its value. Operations that the changing PE issued before its
-    /// last fence are visible.
+    /// Blocks until the word satisfies `condition`, and returns the word's value. Operations that the PE which changed the word
+    /// issued before its last fence are visible.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_wait_until`, `shmem_signal_wait_until`.
     #[inline]
@@ -67,7 +67,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         value
     }
 
-    /// The call of a wait for this word, for observers.
+    /// Returns the description of a wait for this word, for observers.
     #[cold]
     fn call(
         self,
@@ -78,8 +78,8 @@ impl<'a, T: Waitable> Here<'a, T> {
         self.endpoint().require_open(location);
         let me = self.endpoint().me();
         let wait = condition.least().filter(|_| Self::WIDTH == Width::W8).map(|least| {
-            // SAFETY: the word is an aligned one of 8 bytes in the calling PE's own slot, which holds it for as long as
-            // the reference (`Waitable` is sealed to words that are laid out as their number), and is shared by atomics.
+            // SAFETY: `Waitable` is sealed to words with the layout of their number, here 8 aligned bytes. The word is in the
+            // calling PE's own slot, mapped while the reference lives, and accessed by atomics.
             let number = unsafe { AtomicU64::from_ptr(self.as_ptr().cast()) };
             Wait { number, least }
         });
@@ -87,7 +87,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         Call { wait, ..call.word(Self::WIDTH, AtomicOp::Fetch) }
     }
 
-    /// Reads the word for a wait of the runtime: no observer is notified.
+    /// Returns the word's value for a wait of the runtime, without a notification of observers.
     #[doc(hidden)]
     #[inline(always)]
     pub fn __look(self) -> T::Value {
@@ -98,14 +98,14 @@ impl<'a, T: Waitable> Here<'a, T> {
 
     #[inline(always)]
     pub(super) fn now(self) -> T::Value {
-        // SAFETY: the word is an aligned `T` of that width in the calling PE's own slot (`Waitable` is sealed to words that are laid
-        // out as their number), and typed transfers do not access it. If `putmem` overwrites it, its value is unspecified.
+        // SAFETY: the word is an aligned word of `WIDTH` in the calling PE's own slot, because `Waitable` is sealed to words with
+        // the layout of their number. No typed transfer accesses it. If `putmem` overwrites it, its value is unspecified.
         let bits = unsafe { atomic_op::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }
 }
 
-/// Waits until `done`, which reads words of the calling PE. Sleeps at most `nap` between two checks, if `nap` is given.
+/// Blocks until `done` returns `true`. `done` checks words of the calling PE. If `nap` is `Some`, sleeps are at most that long.
 /// `subject` describes the wait in reports.
 #[inline]
 pub fn wait_for(
@@ -131,7 +131,7 @@ pub fn wait_for(
     );
 }
 
-/// Checks words of the calling PE once, after progress of the transport.
+/// Lets the transport make progress, then calls `look` once, which checks words of the calling PE.
 #[inline]
 pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: impl FnOnce() -> R) -> R {
     if endpoint.is_plain() {
@@ -147,9 +147,9 @@ pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: i
 
 macro_rules! handles {
     ($($handle:ident)*) => {$(
-        // The word is bounded by a `where` clause, not by the types of arguments, so that rustc shows the message of `Waitable`.
+        // A `where` clause bounds the word's type, not the types of arguments. So rustc shows the error text of `Waitable`.
         impl<T: SymmetricData> $handle<T> {
-            /// Waits for the calling PE's own word; see [`Here::wait_until`].
+            /// Blocks until the calling PE's own word satisfies `condition`, as [`Here::wait_until`].
             #[track_caller]
             pub fn wait_until<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> V
             where
@@ -158,7 +158,7 @@ macro_rules! handles {
                 self.here(token).wait_until(condition)
             }
 
-            /// Tests the calling PE's own word; see [`Here::test`].
+            /// Whether the calling PE's own word satisfies `condition` now, as [`Here::test`].
             #[track_caller]
             pub fn test<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> bool
             where
@@ -180,14 +180,14 @@ pub struct Condition<V> {
 
 macro_rules! conditions {
     ($($(#[$doc:meta])* $name:ident = $relation:ident $sign:tt;)*) => {
-        /// A relation of a word to a value.
+        /// A relation between a word and a value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Relation {
             $($(#[$doc])* $relation,)*
         }
 
         impl Relation {
-            /// Whether a word has this relation to a value.
+            /// Whether `word` has this relation to `value`.
             #[inline(always)]
             pub fn holds<V: PartialOrd>(self, word: &V, value: &V) -> bool {
                 match self {
@@ -195,7 +195,7 @@ macro_rules! conditions {
                 }
             }
 
-            /// The operator.
+            /// The relation's operator in Rust, such as `>=`.
             pub fn sign(self) -> &'static str {
                 match self {
                     $(Self::$relation => stringify!($sign),)*
@@ -212,22 +212,22 @@ macro_rules! conditions {
     };
 }
 conditions! {
-    /// Equal to `value` (`SHMEM_CMP_EQ`).
+    /// The word is equal to `value` (`SHMEM_CMP_EQ`).
     eq = Eq ==;
-    /// Not equal to `value` (`SHMEM_CMP_NE`).
+    /// The word is not equal to `value` (`SHMEM_CMP_NE`).
     ne = Ne !=;
-    /// Greater than `value` (`SHMEM_CMP_GT`).
+    /// The word is greater than `value` (`SHMEM_CMP_GT`).
     gt = Gt >;
-    /// Greater than or equal to `value` (`SHMEM_CMP_GE`).
+    /// The word is greater than or equal to `value` (`SHMEM_CMP_GE`).
     ge = Ge >=;
-    /// Less than `value` (`SHMEM_CMP_LT`).
+    /// The word is less than `value` (`SHMEM_CMP_LT`).
     lt = Lt <;
-    /// Less than or equal to `value` (`SHMEM_CMP_LE`).
+    /// The word is less than or equal to `value` (`SHMEM_CMP_LE`).
     le = Le <=;
 }
 
 impl Relation {
-    /// The least 64-bit word that satisfies `self`, for words that only grow.
+    /// Returns the smallest word with this relation to `value`, for words that only grow. `None` for `Ne`, `Lt` and `Le`.
     pub fn least(self, value: u64) -> Option<u64> {
         match self {
             Self::Eq | Self::Ge => Some(value),
@@ -244,7 +244,7 @@ impl<V: AmoValue> Condition<V> {
         self.relation.holds(&value, &self.value)
     }
 
-    /// The least value that satisfies `self`, as 64 bits; `None` for floating-point numbers.
+    /// The smallest value that satisfies the condition, as 64 bits, as [`Relation::least`]. `None` for floating-point numbers.
     pub(super) fn least(self) -> Option<u64> {
         if V::NUMBER == Number::Float { None } else { self.relation.least(self.value.to_bits64()) }
     }

@@ -1,8 +1,8 @@
-//! Waiting for several words: for all of them, for any, for some.
+//! Waiting for several words: for all, any or some of them.
 //!
-//! A program may call `wait_until_any` repeatedly and leave the words set. The calls must return all set words, so each search
-//! begins after the last found word (round robin). A thread that alternates between several sets begins at a random word:
-//! from a fixed word it could find the same words for ever.
+//! A program may call `wait_until_any` repeatedly without resetting the words. The calls must return all satisfied words in turn,
+//! so each search begins after the word found last (round robin). If a thread alternates between sets of words, each search begins
+//! at a random word, because from a fixed word it could find the same words for ever.
 
 use core::cell::Cell;
 use core::panic::Location;
@@ -12,7 +12,7 @@ use crate::object::{Here, Waitable};
 use crate::observe::{Call, Family};
 use crate::symmetric_data::copied;
 
-/// Methods with one value, and with a value for each word.
+/// Defines each method twice: with one value for all words, and with a value for each word (`_vector`).
 macro_rules! forms {
     ($($(#[$doc:meta])* $name:ident / $vector:ident $(<$room:lifetime>($indices:ident))? -> $result:ty = $of:ident;)*) => {$(
         $(#[$doc])*
@@ -49,12 +49,12 @@ macro_rules! forms {
     )*};
 }
 
-/// Several words of the calling PE: an array of [`Signal`](crate::object::Signal)s or
-/// [`Atomic`](crate::object::Atomic)s, or a [`WaitSet`], which leaves some of them out.
+/// Several words of the calling PE: an array of [`Signal`](crate::object::Signal)s or [`Atomic`](crate::object::Atomic)s, or a
+/// [`WaitSet`], which excludes some words of an array.
 ///
-/// The forms named `_vector` have a value for each word, and a relation, which is one of [`eq`](super::eq),
-/// [`ne`](super::ne), [`gt`](super::gt), [`ge`](super::ge), [`lt`](super::lt) and [`le`](super::le). Of no
-/// words, or if all are excluded, every form returns at once.
+/// The methods named `_vector` compare each word with its own value, by a relation: [`eq`](super::eq), [`ne`](super::ne),
+/// [`gt`](super::gt), [`ge`](super::ge), [`lt`](super::lt) or [`le`](super::le). If there are no words, or all are excluded, every
+/// method returns at once.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -73,14 +73,14 @@ pub trait Words<'a>: Copy {
     /// Type of the words.
     type Word: Waitable;
 
-    /// The words that are checked.
+    /// The words that the methods check.
     fn wait_set(self) -> WaitSet<'a, Self::Word>;
 
     /// Excludes the words whose index is `true` in `excluded`.
     ///
     /// # Panics
     ///
-    /// If `excluded` has another length.
+    /// If the length of `excluded` is not the number of words.
     ///
     /// Source: OpenSHMEM 1.6, the argument `status` of `shmem_wait_until_any` and its relatives.
     #[track_caller]
@@ -94,23 +94,23 @@ pub trait Words<'a>: Copy {
     }
 
     forms! {
-        /// Whether every word satisfies `condition` now; `true` if there are no words.
+        /// Whether every word satisfies `condition` now. `true` if there are no words.
         test_all / test_all_vector -> bool = test_all;
 
-        /// The index of a word that satisfies `condition` now, if there is one. Repeated calls take turns among such words.
+        /// Returns the index of a word that satisfies `condition` now, if there is one. Repeated calls return such words in turn.
         test_any / test_any_vector -> Option<usize> = test_any;
 
-        /// Writes the indices of the words that satisfy `condition` now to the front of `indices`, in order.
+        /// Writes the indices of the words that satisfy `condition` now, ascending, to the front of `indices`.
         test_some / test_some_vector<'i>(indices) -> &'i [usize] = test_some_into;
 
-        /// Waits until every word has satisfied `condition`, not necessarily all at one time.
+        /// Blocks until every word has satisfied `condition` at some time, not necessarily all words at the same time.
         wait_until_all / wait_until_all_vector -> () = wait_until_all;
 
-        /// Waits until at least one word satisfies `condition`; returns its index. Repeated calls take
-        /// turns among the words that satisfy it. Returns `None` if there are no words.
+        /// Blocks until at least one word satisfies `condition`, and returns its index. Repeated calls return such words in turn.
+        /// Returns `None` if there are no words.
         wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any;
 
-        /// Waits until a word satisfies `condition`, and writes the indices of all that do to the front of `indices`, in order.
+        /// Blocks until a word satisfies `condition`. Writes the indices of all such words, ascending, to the front of `indices`.
         wait_until_some / wait_until_some_vector<'i>(indices) -> &'i [usize] = wait_until_some_into;
     }
 }
@@ -118,7 +118,7 @@ pub trait Words<'a>: Copy {
 /// Type of the values that words are compared with.
 type Value<'a, W> = <<W as Words<'a>>::Word as Waitable>::Value;
 
-/// A condition for each value: `ge` and its relatives.
+/// A function that makes a condition from a value, such as [`ge`](super::ge).
 type Relation<V> = fn(V) -> Condition<V>;
 
 impl<'a, T: Waitable> Words<'a> for Here<'a, [T]> {
@@ -137,10 +137,10 @@ impl<'a, T: Waitable, const N: usize> Words<'a> for Here<'a, [T; N]> {
     }
 }
 
-/// Words of the calling PE of which some are left out, see [`excluding`](Self::excluding).
+/// Words of the calling PE, of which some may be excluded. Made by [`excluding`](Words::excluding).
 pub struct WaitSet<'a, T: Waitable> {
     words: Here<'a, [T]>,
-    /// Excluded words; empty: none.
+    /// For each word, whether it is excluded. If empty, no word is.
     excluded: &'a [bool],
 }
 
@@ -155,7 +155,7 @@ impl<'a, T: Waitable> Words<'a> for WaitSet<'a, T> {
 }
 
 impl<'a, T: Waitable> WaitSet<'a, T> {
-    /// Requires one value for each word.
+    /// Panics unless there is one value for each word.
     #[track_caller]
     fn with(self, values: &[T::Value]) -> Self {
         let (words, values) = (self.words.len(), values.len());
@@ -163,7 +163,7 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         self
     }
 
-    /// Requires room for the indices of all words.
+    /// Panics unless `indices` is long enough for the indices of all words.
     #[track_caller]
     fn into_room(self, indices: &[usize]) -> Self {
         let (words, room) = (self.words.len(), indices.len());
@@ -186,63 +186,63 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
     }
 }
 
-/// Waits and tests on a set of words of the calling PE, for Rust and for the C library, whose words are no [`Waitable`]s.
+/// A set of words of the calling PE, each with a condition: [`Words`], or words of the C library, which are not [`Waitable`].
 pub trait WordSet {
     /// Address of the first word, which identifies the set.
     fn address(&self) -> usize;
 
-    /// Number of words.
+    /// Number of words, excluded ones included.
     fn count(&self) -> usize;
 
-    /// Whether a word is not excluded.
+    /// Whether a word is checked, because it is not excluded.
     fn counts(&self, word: usize) -> bool;
 
     /// Whether a word satisfies its condition now.
     fn holds(&self, word: usize) -> bool;
 
-    /// Looks once, and notifies observers.
+    /// Calls `look` once, and notifies observers.
     fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R;
 
-    /// Waits until `done`, and notifies observers.
+    /// Blocks until `done` returns `true`, and notifies observers.
     fn wait(&self, family: Family, done: impl FnMut() -> bool);
 
-    /// The words that are not excluded.
+    /// The indices of the words that are not excluded.
     fn numbers(&self) -> impl Iterator<Item = usize> {
         (0..self.count()).filter(|word| self.counts(*word))
     }
 
-    /// The first word whose condition does not hold, for reports.
+    /// Returns the first word whose condition does not hold now, for reports.
     fn missing(&self) -> usize {
         self.numbers().find(|word| !self.holds(*word)).unwrap_or_default()
     }
 
-    /// Returns a word whose condition holds; repeated calls take turns among such words.
+    /// Returns a word whose condition holds now. Repeated calls return such words in turn.
     fn any(&self) -> Option<usize> {
         find_in_turn(self.address(), self.count(), |word| self.counts(word) && self.holds(word))
     }
 
-    /// Calls `found(number, word)` for each word whose condition holds, in order; returns their count.
+    /// Calls `found(n, word)` for the `n`th word whose condition holds now, ascending, and returns the number of these words.
     fn some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         let holding = self.numbers().filter(|word| self.holds(*word));
         holding.enumerate().map(|(at, word)| found(at, word)).count()
     }
 
-    /// Whether all conditions hold.
+    /// Whether all conditions hold now.
     fn test_all(&self) -> bool {
         self.look(Family::TestAll, || self.numbers().all(|word| self.holds(word)))
     }
 
-    /// As [`any`](Self::any), in one look.
+    /// As [`any`](Self::any), after progress of the transport; notifies observers.
     fn test_any(&self) -> Option<usize> {
         self.look(Family::TestAny, || self.any())
     }
 
-    /// As [`some`](Self::some), in one look.
+    /// As [`some`](Self::some), after progress of the transport; notifies observers.
     fn test_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         self.look(Family::TestSome, || self.some(found))
     }
 
-    /// Waits until each condition has held.
+    /// Blocks until each condition has held at some time.
     fn wait_until_all(&self) {
         let mut missing = self.numbers().peekable();
         self.wait(Family::WaitUntilAll, || {
@@ -251,7 +251,7 @@ pub trait WordSet {
         });
     }
 
-    /// Waits for [`any`](Self::any); returns at once if all words are excluded.
+    /// Blocks until [`any`](Self::any) returns a word. Returns `None` at once if all words are excluded.
     fn wait_until_any(&self) -> Option<usize> {
         let mut found = None;
         self.numbers().next()?;
@@ -262,7 +262,7 @@ pub trait WordSet {
         found
     }
 
-    /// Waits for [`some`](Self::some); returns at once if all words are excluded.
+    /// Blocks until [`some`](Self::some) finds a word. Returns 0 at once if all words are excluded.
     fn wait_until_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         let mut count = 0;
         if self.numbers().next().is_some() {
@@ -275,7 +275,7 @@ pub trait WordSet {
     }
 }
 
-/// Words, and the condition of each.
+/// A set of words, and a function that returns the condition of each word.
 struct Compared<'a, T: Waitable, F> {
     set: WaitSet<'a, T>,
     condition: F,
@@ -331,11 +331,11 @@ impl<T: Waitable, F: Fn(usize) -> Condition<T::Value>> WordSet for Compared<'_, 
 
 #[derive(Clone, Copy)]
 struct Turn {
-    /// The set that was searched last.
+    /// Address of the set that was searched last.
     words: usize,
     /// The word at which the next search begins.
     next: usize,
-    /// A linear congruential generator: where to begin in another set.
+    /// State of a linear congruential generator, which chooses the word at which a search in another set begins.
     anywhere: u64,
 }
 
@@ -343,12 +343,12 @@ std::thread_local! {
     static TURN: Cell<Turn> = const { Cell::new(Turn { words: 0, next: 0, anywhere: 0 }) };
 }
 
-/// Finds one of `count` words for which `holds`, in turn. `words` identifies the set.
+/// Finds one of `count` words for which `holds` is true, round robin. The address `words` identifies the set.
 fn find_in_turn(words: usize, count: usize, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
     let mut turn = TURN.get();
     if turn.words != words {
         let next = (turn.anywhere >> 32) as usize % count.max(1);
-        // Knuth's multiplier for MMIX; any that is 5 modulo 8 works.
+        // Knuth's multiplier for MMIX. Any multiplier that is 5 modulo 8 has the full period.
         let anywhere = turn.anywhere.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         turn = Turn { words, next, anywhere };
     }

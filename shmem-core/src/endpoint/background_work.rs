@@ -1,4 +1,4 @@
-//! Works: operations that progress in the background, a step at a time, whenever the PE waits.
+//! Background operations ([`Work`]), which progress step by step whenever the PE waits.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use crate::exclusion::Mutex;
 
-/// Longest sleep of a thread while the PE has works, because the event that a work waits for may wake no thread, and another thread may
-/// have held the list when this thread tried.
+/// Longest sleep of a thread while the PE has a [`Work`]. The event that the work waits for may wake no thread, and
+/// [`Works::go_on`] makes no progress while another thread runs it.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// The result of one step of a work.
+/// The result of one step of a [`Work`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStatus {
     /// No progress was possible.
     Nothing,
-    /// Made progress.
+    /// The step made progress.
     Some,
-    /// Work over.
+    /// The work is over.
     Last,
 }
 
-/// A background operation, such as a started collective. It never waits.
+/// A background operation, such as a started collective. Its steps never block.
 ///
 /// # Safety
 ///
-/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Waits of barriers call it as well, and a PE that left a barrier by
-/// unwinding would still be counted there, enter the next one alone, and write memory that others read.
+/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Waits in barriers call it: if a PE left a barrier by unwinding,
+/// it would still be counted there, enter the next barrier alone, and write memory that other PEs read.
 pub unsafe trait Work: Send + Sync {
     /// Makes all progress that is possible now.
     fn go_on(&self) -> WorkStatus;
@@ -50,7 +50,7 @@ impl Works {
         self.count.load(Ordering::Acquire) != 0
     }
 
-    /// Progresses all works, unless another thread does. Says whether any made progress.
+    /// Progresses all works, unless another thread is doing so. Returns whether any work made progress.
     #[cold]
     pub(super) fn go_on(&self) -> bool {
         let Some(mut list) = self.list.try_lock() else { return false };

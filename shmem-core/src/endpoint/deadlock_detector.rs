@@ -1,31 +1,32 @@
 //! Detects that all PEs of a job wait, and none can wake another (distributed termination detection).
 //!
-//! Sleeping threads wake now and then. One thread of the node's first running PE, the asker, reads how often threads of the node's PEs
-//! have begun and ended to sleep, and raises a question number. Each sleeping thread then checks its own wait once more, and answers
-//! that it still waits, and whether its process is closed: it has no other threads, no other source of events, and no operation in
-//! flight to another node. The node has answered when all sleeping threads have, and no thread has begun or ended to sleep
-//! meanwhile. A thread that progresses a [work](super::Work) counts that as an end of its sleep.
+//! Sleeping threads wake at intervals. On each node, one thread of the first running PE is the *asker*. It reads how often threads
+//! of the node's PEs have begun and ended to sleep, and raises the number of the question. Each sleeping thread then checks its own
+//! wait once more, and answers that it still waits, and whether its process is *closed*: it has no other threads, no other sources
+//! of events, and no operations in flight to other nodes. The node has answered when all sleeping threads have, and no thread has
+//! begun or ended to sleep meanwhile. A thread that progresses a [work](super::Work) counts an end of its sleep.
 //!
-//! Nodes ask each other in waves over a tree: a node asks its children, and answers its parent when its own PEs and all children
-//! have answered. The answer says whether any thread was awake since the previous wave. A node that cannot answer holds the wave back,
-//! and sends nothing. After two consecutive waves without an awake thread, no PE can go on.
+//! Nodes ask each other in waves over a tree. A node passes a wave to its children, and answers its parent when its own PEs and all
+//! children have answered. The answer says whether any thread was awake since the previous wave. A node that cannot answer sends
+//! nothing. After two consecutive waves without an awake thread, no PE can go on.
 //!
-//! Proof: by the first wave every process was closed at some time, and none of its threads has left its sleep since, so no thread was
-//! created and nothing was sent: from the last of these times on no state has changed, and no message is in flight. In the second wave
-//! every thread has checked its wait after that time, and still waits. A process that is stopped or starved does not answer.
+//! Proof: at some time during the first wave each process was closed, and none of its threads has left its sleep since. So no
+//! thread was created, and nothing was sent. After the last of these times no state has changed, and no message is in flight. In
+//! the second wave, after that time, every thread has checked its wait, and still waits. Stopped and starved processes do not
+//! answer.
 //!
-//! Source: N. Francez, M. Rodeh: Achieving Distributed Termination without Freezing, IEEE Transactions on Software Engineering
-//! 8 (1982), waves over a tree; F. Mattern: Algorithms for Distributed Termination Detection, Distributed Computing 2 (1987), whose
-//! message counters are not needed here, because a sender knows when its operations have arrived.
+//! Source: N. Francez, M. Rodeh: Achieving Distributed Termination without Freezing, IEEE Transactions on Software Engineering 8
+//! (1982), for waves over a tree. F. Mattern: Algorithms for Distributed Termination Detection, Distributed Computing 2 (1987),
+//! whose message counters are not needed here, because a sender knows when its operations have arrived.
 
 use std::time::Duration;
 
 use crate::system_area::{PeRecord, Stage};
 
-/// Time between checks of a sleeping thread.
+/// Interval between the checks of a sleeping thread.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-/// The PEs of this node, the neighbouring nodes of the tree, and the action on a standstill.
+/// The PEs of this node, the neighbouring nodes in the tree, and the action on a deadlock.
 pub trait Watch: Send + Sync {
     /// The number of PEs on this node.
     fn pes(&self) -> usize;
@@ -33,79 +34,78 @@ pub trait Watch: Send + Sync {
     /// Index of the calling PE on its node.
     fn me(&self) -> usize;
 
-    /// The record of a PE.
+    /// The record of the PE with index `pe` on its node.
     fn record(&self, pe: usize) -> &PeRecord;
 
-    /// Whether this process is closed, if `sleeping` of its threads sleep.
+    /// Whether this process can act only on an event from another PE, if `sleeping` of its threads sleep.
     fn is_closed(&self, sleeping: usize) -> bool;
 
-    /// Number of child nodes.
+    /// Number of child nodes in the tree.
     fn below(&self) -> u64;
 
-    /// Whether this node is the root.
+    /// Whether this node is the root of the tree.
     fn is_top(&self) -> bool;
 
-    /// Sends a wave to the child nodes: writes its number to [`PeRecord::WAVE`] of their first PEs. Returns `false`, and sends nothing,
-    /// if other operations are in flight.
+    /// Sends a wave to the child nodes: writes its number to [`PeRecord::WAVE`] of the first PE of each. Returns `false`, and sends
+    /// nothing, if other operations are in flight.
     fn call(&self, wave: u64) -> bool;
 
-    /// Answers the parent node: adds [`PeRecord::echo`] to [`PeRecord::ECHOES`] of its first PE.
+    /// Answers the parent node: adds [`PeRecord::echo`] to [`PeRecord::ECHOES`] of the parent's first PE.
     fn echo(&self, was_awake: bool);
 
-    /// Reports the standstill, and ends the job.
+    /// Reports the deadlock, and ends the job.
     fn stand(&self);
 }
 
-/// The sleep of one thread. Dropped when it ends.
+/// The sleep of one thread. Dropped when the sleep ends.
 pub(super) struct Vigil<'w> {
     watch: &'w dyn Watch,
     answered: u64,
-    /// Whether this thread is the asker of its PE.
+    /// Whether this thread asks the questions of its node.
     asks: bool,
     round: Option<Round>,
-    /// The last wave that was seen, and the last one that was passed on to the child nodes.
+    /// The last wave that was seen (`found`), and the last wave that was sent to the child nodes (`called`).
     found: u64,
     called: u64,
-    /// At the last answer of this node: how often its threads had begun and ended to sleep, and the number of awake child nodes.
+    /// At this node's last answer: number of begins and ends of sleeps, and number of child nodes' answers with an awake thread.
     before: Option<(u64, u64)>,
 }
 
-/// A question of the asker.
+/// A question that this node's asker has raised.
 #[derive(Clone, Copy)]
 struct Round {
     number: u64,
-    /// Begins and ends of sleeps before the question.
+    /// Number of begins and ends of sleeps before the question.
     turns: u64,
     wave: u64,
 }
 
 impl<'w> Vigil<'w> {
-    /// Begins a thread's sleep.
     pub(super) fn begin(watch: &'w dyn Watch) -> Self {
         watch.record(watch.me()).begin_sleep();
         Self { watch, answered: 0, asks: false, round: None, found: 0, called: 0, before: None }
     }
 
-    /// Counts an end and a begin of the sleep.
+    /// Counts an end and a new begin of this thread's sleep.
     pub(super) fn turn(&self) {
         let mine = self.watch.record(self.watch.me());
         mine.end_sleep();
         mine.begin_sleep();
     }
 
-    /// Whether this thread is the asker, and a new wave has arrived.
+    /// Whether this thread asks for its node, and a wave has arrived that it has not seen.
     pub(super) fn is_called(&self) -> bool {
         self.asks && self.watch.record(0).wave() != self.found
     }
 
-    /// Takes part in detection. `done`: whether the wait is over; `describe` records the wait.
+    /// Takes one step of the detection. `done` returns whether the thread's wait is over; `describe` records the wait.
     pub(super) fn look(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         if self.ask() {
             self.watch.stand();
         }
         self.answer(done, describe);
         self.found = self.watch.record(0).wave();
-        // After the answer of this process: the wave is an operation in flight.
+        // Sent after this process has answered, because a process with an operation in flight, such as the wave, is not closed.
         if let Some(Round { wave, .. }) = self.round
             && wave != self.called
             && self.watch.call(wave)
@@ -116,7 +116,7 @@ impl<'w> Vigil<'w> {
 
     fn answer(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         let number = self.watch.record(0).question();
-        // `done` runs after that read, so it sees all changes before the question.
+        // `done` runs after the question was read, so it sees all changes from before the question.
         if number == self.answered || done() {
             return;
         }
@@ -126,7 +126,7 @@ impl<'w> Vigil<'w> {
         mine.answer(number, self.watch.is_closed(mine.sleeping()));
     }
 
-    /// Whether the job is at a standstill.
+    /// Collects answers, raises the next question, and returns whether the job is deadlocked.
     fn ask(&mut self) -> bool {
         let (watch, first) = (self.watch, self.watch.record(0));
         let runs = |pe: &usize| watch.record(*pe).stage() != Stage::Finished;
@@ -147,7 +147,7 @@ impl<'w> Vigil<'w> {
             }
             wave = first.begin_wave();
         }
-        // The numbers only grow: the sum is unchanged only if all are.
+        // Each number only grows, so an unchanged sum means that each number is unchanged.
         let turns = || (0..watch.pes()).map(|pe| watch.record(pe).sleeps()).fold(0, u64::wrapping_add);
         if let Some(round) = self.round
             && (round.wave, round.turns, round.number) == (wave, turns(), first.question())
@@ -164,9 +164,9 @@ impl<'w> Vigil<'w> {
                     self.round = None;
                     return false;
                 }
-                // A thread may have progressed a work before it answered, and counted a turn.
+                // A thread may have progressed a work before it answered, and counted an end of its sleep.
                 Some(true) if round.turns != turns() => {}
-                // Every process was closed at some time.
+                // Every process of this node was closed at some time after the question.
                 Some(true) => {
                     let (answers, awake) = first.echoes();
                     if answers < wave * watch.below() {

@@ -1,8 +1,8 @@
-//! One stream of operations, and the tokens that lend it out.
+//! Endpoints: streams of operations of a PE, and the tokens through which operations reach an endpoint.
 //!
-//! An [`Endpoint`] has the addresses of the arena and the number of the calling PE; for PEs off the node it has the transport and
-//! a channel on it. A token ([`Initiator`]) borrows a value that holds an endpoint: the world, a context. Operations are traits over
-//! tokens, in [`context`](crate::context).
+//! An [`Endpoint`] has the addresses of the arena and the number of the calling PE. For PEs on other nodes it has a transport and a
+//! channel of the transport. A token ([`Initiator`]) borrows a value that has an endpoint: the world, or a context. Operations are
+//! traits over tokens, in [`context`](crate::context).
 
 mod background_work;
 mod deadlock_detector;
@@ -22,27 +22,27 @@ use crate::sync::Doorbell;
 use crate::system_area::SystemArea;
 use crate::transport::{Channel, Transport};
 
-/// An offset outside of every arena. The sum of this offset and an address of the program is no valid address, so accesses fault: before
-/// memory exists, and while the world is lent. It has two bits, because some processors ignore the upper byte of an address, which has
-/// bit 62. None ignores bit 55.
+/// An offset outside of every arena. Its sum with an address of the program is not a valid address, so accesses fault before memory
+/// exists and through a [`shut`](Endpoint::shut) endpoint. Two bits are set, because some processors ignore the upper byte of an
+/// address, which has bit 62. No processor ignores bit 55.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 /// The route to PEs on other nodes.
 #[derive(Clone)]
 pub struct Far {
-    /// The transport.
+    /// The transport to these PEs.
     pub transport: Arc<dyn Transport>,
-    /// This endpoint's stream of completions on it.
+    /// The endpoint's stream of operations on the transport.
     pub channel: Channel,
 }
 
-/// One stream of operations. See the [module](self).
+/// A stream of operations. See the [module](self).
 pub struct Endpoint {
     base: *mut u8,
     stride: usize,
     mine: *mut u8,
     me: Pe,
-    /// Number of slots that operations may access directly: all, or none if the endpoint is shut.
+    /// Operations access slots below this number directly: all slots, or none if the endpoint is shut.
     slots: u32,
     far: Option<Far>,
     segments: Arc<Segments>,
@@ -52,22 +52,23 @@ pub struct Endpoint {
     is_plain: bool,
 }
 
-// SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`), and no thread is special to them.
-// Everything else in it is `Send`: transports, segments and observers are shared by all threads of a PE.
+// SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`), and any thread may use them. The other
+// fields are `Send`, because all threads of a PE share its transports, segments and observers.
 unsafe impl Send for Endpoint {}
-// SAFETY: an endpoint does not change, and several threads access without a data race all that they reach through it: symmetric
-// memory by atomics and assembly (`shared`), the words of the runtime by atomics, transports and observers by methods for many
-// threads. A token ([`Initiator`]) proves that no reference to symmetric memory exists meanwhile. The marker of the context that
-// holds an endpoint decides which threads may use its stream of operations at the same time.
+// SAFETY: an endpoint does not change, and all that it refers to allows concurrent access: symmetric memory by atomics and assembly
+// (`shared`), words of the runtime by atomics, transports and observers by thread-safe methods. A token ([`Initiator`]) proves that
+// no reference to symmetric memory exists meanwhile. The kind of the context that has the endpoint decides which threads may use
+// the endpoint at the same time.
 unsafe impl Sync for Endpoint {}
 
 impl Endpoint {
+    /// Makes an endpoint of PE `me`.
+    ///
     /// # Safety
     ///
-    /// `base` must be the start of an arena in which slot `s` is mapped at `base + s * stride` for
-    /// every slot that a [`Pe`] of the job carries, each starting with a
-    /// [`SystemArea`]; `mine` the start of the calling PE's slot. All for as long as the endpoint
-    /// exists. `far`, if it is given, must reach all PEs that have no slot.
+    /// `base` must be the start of an arena, and `mine` the start of the calling PE's slot. Each slot `s` of a [`Pe`] of the job
+    /// must be mapped at `base + s * stride`, and start with a [`SystemArea`], for as long as the endpoint exists. `far`, if given,
+    /// must reach all PEs that have no slot.
     pub unsafe fn new(
         base: *mut u8,
         stride: usize,
@@ -81,7 +82,7 @@ impl Endpoint {
         Self { base, stride, mine, me, slots, far, segments, waiting, number, observer, is_plain }.with_test()
     }
 
-    /// Sets the test that [`is_plain`](Self::is_plain) returns.
+    /// Computes the value that [`is_plain`](Self::is_plain) returns.
     fn with_test(self) -> Self {
         Self { is_plain: self.far.is_none() && self.observer.is_none(), ..self }
     }
@@ -92,18 +93,18 @@ impl Endpoint {
         Self { observer, ..self }.with_test()
     }
 
-    /// Returns an endpoint on the same memory, with its own number and route to other nodes.
+    /// Returns an endpoint on the same memory, with the number `number` and the route `far` to other nodes.
     ///
     /// # Safety
     ///
-    /// `far`, if it is given, must reach all PEs that have no slot.
+    /// `far`, if given, must reach all PEs that have no slot.
     pub(crate) unsafe fn with_far(&self, number: u32, far: Option<Far>) -> Self {
         let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
         Self { far, number, segments, waiting, observer: self.observer.clone(), ..*self }.with_test()
     }
 
-    /// Returns a shut endpoint, to replace a lent one. `refuses` is notified of each operation, and panics with the reason. A
-    /// shut endpoint reaches no slot and no node. Its own slot's addresses fault.
+    /// Returns a shut endpoint, for the world during a phase. Each operation on it calls `refuses`, which panics with the reason. A
+    /// shut endpoint reaches no slot and no other node. Addresses in its own slot fault.
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
@@ -119,18 +120,13 @@ impl Endpoint {
         .with_test()
     }
 
-    /// Whether it is [`shut`](Self::shut).
+    /// Whether the endpoint is [`shut`](Self::shut).
     #[inline]
     pub fn is_shut(&self) -> bool {
         self.slots == 0
     }
 
-    /// Refuses the call at `location` if the endpoint is [`shut`](Self::shut): for calls of which observers are not notified, or too
-    /// late.
-    ///
-    /// # Panics
-    ///
-    /// If it is shut.
+    /// Panics if the endpoint is [`shut`](Self::shut). For calls at `location` that notify an observer too late, or never.
     #[inline]
     pub fn require_open(&self, location: &'static Location<'static>) {
         if self.is_shut() {
@@ -149,25 +145,22 @@ impl Endpoint {
         self.me
     }
 
-    /// The address of `offset` in the slot of `pe`, if the PE is on this node and there is no observer. Otherwise the operation calls
-    /// a cold function, which notifies the observer and asks [`mapped`](Self::mapped).
+    /// The address of `offset` in the slot of `pe`, if the PE is on this node and there is no observer. Otherwise the operation
+    /// calls a cold function, which notifies the observer and calls [`mapped`](Self::mapped).
     #[inline(always)]
     pub fn address(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
         let slot = self.slot_of(pe)?;
         Some(self.start_of(slot).wrapping_add(offset))
     }
 
-    /// The slot of `pe`, as [`address`](Self::address) uses it.
+    /// The slot of `pe`, if operations may access it directly, as in [`address`](Self::address).
     #[inline(always)]
     pub(crate) fn slot_of(&self, pe: Pe) -> Option<usize> {
         pe.slot_below(self.slots)
     }
 
     /// The address of `offset` in `pe`'s slot, if `pe` is on this node.
-    ///
-    /// # Panics
-    ///
-    /// If it is shut, or `pe` is from another PE of this process (PEs as threads).
+    /// Panics if the endpoint is shut, or `pe` was made by another PE of this process (PEs as threads).
     #[inline]
     #[track_caller]
     pub fn mapped(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
@@ -185,12 +178,12 @@ impl Endpoint {
         self.mine.wrapping_add(offset)
     }
 
-    /// The segments of a slot.
+    /// The table of a slot's segments.
     pub fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
 
-    /// How this PE waits.
+    /// Settings and background operations of this PE's waits.
     pub fn waiting(&self) -> &Arc<Waiting> {
         &self.waiting
     }
@@ -201,20 +194,20 @@ impl Endpoint {
         self.observer.as_deref()
     }
 
-    /// Whether there is no other node and no observer: one test for both.
+    /// Whether there are neither other nodes nor an observer: one test for both.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Carries out an operation, and notifies the observer, if there is one, before and after it.
+    /// Runs `operation`. Notifies the observer, if there is one, of `call` before and after it.
     pub fn tell<R>(&self, call: Call<'_>, operation: impl FnOnce() -> R) -> R {
         let call = Call { endpoint: self.number, ..call };
         let _observed = self.observer().map(|observer| Observed::begin(observer, call));
         operation()
     }
 
-    /// The route to other nodes.
+    /// The route to other nodes. Panics if there is none.
     #[cold]
     pub(crate) fn far(&self) -> &Far {
         self.far
@@ -222,70 +215,61 @@ impl Endpoint {
             .unwrap_or_else(|| unreachable!("a PE has no slot on this node, and there is no transport"))
     }
 
-    /// The route to other nodes, if there are any.
     #[inline(always)]
     pub(crate) fn far_if_any(&self) -> Option<&Far> {
         self.far.as_ref()
     }
 
-    /// Name of the transport to PEs off this node, if there are any.
+    /// Name of the transport to PEs on other nodes, if there are any.
     pub fn transport_name(&self) -> Option<&'static str> {
         Some(self.far.as_ref()?.transport.name())
     }
 
-    /// The system area of the calling PE.
-    ///
-    /// # Panics
-    ///
-    /// If it is shut.
+    /// The system area of the calling PE. Panics if the endpoint is shut.
     ///
     /// # Safety
     ///
-    /// Changes must follow the protocols of barrier, doorbell and record, on which exclusive phases rest.
+    /// Changes must follow the protocols of barrier, doorbell and record, because exclusive phases depend on them.
     #[inline]
     #[track_caller]
     pub unsafe fn system(&self) -> &SystemArea {
         self.require_open(Location::caller());
-        // SAFETY: `mine` is the start of a mapped slot (`new`), since this is open. It starts with a system area, which all
-        // zeroes initialise and which is shared by atomics only.
+        // SAFETY: `mine` is the start of a mapped slot (`new`), because the endpoint is open. The slot starts with a system area,
+        // which is valid if all bytes are zero, and is shared by atomics only.
         unsafe { &*self.mine.cast() }
     }
 
     /// The system area of a PE on this node.
-    ///
-    /// # Panics
-    ///
-    /// As [`mapped`](Self::mapped).
+    /// Panics if the endpoint is shut, or `pe` was made by another PE of this process (PEs as threads).
     ///
     /// # Safety
     ///
-    /// As [`system`](Self::system).
+    /// Changes must follow the protocols of barrier, doorbell and record, because exclusive phases depend on them.
     #[inline]
     #[track_caller]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
         let area = self.mapped(pe, 0)?;
-        // SAFETY: every slot starts with a system area (`new`), which all zeroes initialise and which is
-        // shared by atomics only.
+        // SAFETY: every slot starts with a system area (`new`), which is valid if all bytes are zero, and shared by atomics only.
         Some(unsafe { &*area.cast() })
     }
 
-    /// The bell of the calling PE. Panics if it is shut.
+    /// The doorbell of the calling PE. Panics if the endpoint is shut.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn bell(&self) -> &Doorbell {
         self.require_open(Location::caller());
-        // SAFETY: `mine` is the start of a mapped slot (`new`), since this is open.
+        // SAFETY: `mine` is the start of a mapped slot (`new`), because the endpoint is open.
         unsafe { Self::bell_at(self.mine) }
     }
 
-    /// The bell of the slot that starts at `slot`.
+    /// The doorbell of the PE whose slot starts at `slot`.
     ///
     /// # Safety
     ///
     /// `slot` must be the start of a mapped slot.
     #[inline(always)]
     pub(crate) unsafe fn bell_at<'a>(slot: *mut u8) -> &'a Doorbell {
-        // SAFETY: the caller's promise; the bell is the first field of the system area.
+        // SAFETY: `slot` is the start of a mapped slot (caller), and the doorbell is the first field of the system area.
         unsafe { &*slot.cast::<Doorbell>() }
     }
 
@@ -304,7 +288,7 @@ impl Endpoint {
         self.starts()(slot)
     }
 
-    /// A function from a slot to its start, by value.
+    /// Returns a function from a slot's number to the slot's start. It does not borrow the endpoint.
     #[inline(always)]
     pub(crate) fn starts(&self) -> impl Fn(usize) -> *mut u8 + Copy + use<> {
         let (base, stride) = (self.base, self.stride);
@@ -312,7 +296,7 @@ impl Endpoint {
     }
 }
 
-/// Notifies an observer of the end of a call, also when it is unwound.
+/// Notifies an observer of the end of a call, also if the call unwinds.
 struct Observed<'a> {
     observer: &'a dyn Observer,
     call: Call<'a>,
@@ -331,27 +315,27 @@ impl Drop for Observed<'_> {
     }
 }
 
-/// A token: proof that the job runs, that this thread may issue operations, and that no exclusive
-/// phase is open. Implemented by borrows of the world.
+/// A token: proof that the job runs, that this thread may issue operations, and that no exclusive phase is open. Implemented by
+/// borrows of the world.
 ///
 /// # Safety
 ///
-/// A value must exist only while operations are allowed: it must borrow the world, so that
-/// `World::local`, which takes the world exclusively, cannot be entered while it lives.
+/// A value may exist only while operations are allowed: it must borrow the world, so that `World::local`, which borrows the world
+/// exclusively, cannot be entered while the value lives.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",
     note = "operations need a token: the `World`, or a context bound to it"
 )]
 pub unsafe trait Initiator {
-    /// The stream that operations go through.
+    /// The endpoint that issues the operations.
     #[doc(hidden)]
     fn endpoint(&self) -> &Endpoint;
 }
 
 macro_rules! references {
     ($($reference:ty)*) => {$(
-        // SAFETY: a reference to a token lives no longer than the token.
+        // SAFETY: a reference to a token exists only while the token does.
         unsafe impl<I: Initiator + ?Sized> Initiator for $reference {
             #[doc(hidden)]
             #[inline(always)]
@@ -363,8 +347,8 @@ macro_rules! references {
 }
 references!(&I &mut I);
 
-/// A token that may write to other PEs: the world, and every context that was not made with the option
-/// NOSTORE. Puts, signals and updates ask for it; gets, fetches, `fence` and `quiet` do not.
+/// A token that may write to other PEs: the world, and every context that was not made with the option NOSTORE. Puts, signals and
+/// updates need such a token; gets, fetches, `fence` and `quiet` do not.
 ///
 /// Source: OpenSHMEM 1.6, `SHMEM_CTX_NOSTORE`.
 #[diagnostic::on_unimplemented(

@@ -1,4 +1,4 @@
-//! Waits of a PE: it spins or yields, then sleeps, and reports long waits.
+//! Waits of a PE: a thread spins or yields, then sleeps. Long waits are reported.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::deadlock_detector::{LOOK, Vigil, Watch};
 use crate::sync::Patience;
 use crate::system_area::{Activity, monotonic_now};
 
-/// What is told of a wait, and of its time so far.
+/// Reports a wait, given its description and its time so far.
 type Report = dyn Fn(&Activity, Duration) + Send + Sync;
 
-/// The way in which a PE waits.
+/// How a PE waits: settings, the deadlock detector, and background operations.
 pub struct Waiting {
     patience: Patience,
     shares_cpu: Box<dyn Fn() -> bool + Send + Sync>,
-    /// Whether another PE shared the CPU of the last wait that checked.
+    /// Whether another PE ran on the CPU of a waiting thread at the last check.
     shared_cpu: AtomicBool,
     warn_after: Option<Duration>,
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
@@ -28,9 +28,9 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Spins or yields for `patience`, then sleeps. Calls `report` with the wait and its time so far after `warn_after`, and each
-    /// time the wait has doubled.
-    /// `shares_cpu` says whether another PE runs on the calling thread's CPU; `name` names the object at an offset.
+    /// Makes the settings of waits. A wait spins or yields for `patience`, then sleeps. It calls `report` when it has lasted
+    /// `warn_after`, and each time this duration has doubled. `shares_cpu` returns whether another PE runs on the calling thread's
+    /// CPU; `name` names the object at an offset.
     pub fn new(
         patience: Patience,
         shares_cpu: impl Fn() -> bool + Send + Sync + 'static,
@@ -50,29 +50,29 @@ impl Waiting {
         }
     }
 
-    /// Sets the detector of standstills.
+    /// Sets the neighbours and the action of the deadlock detector; `None`: deadlocks are not detected.
     #[must_use]
     pub fn watched(self, watch: Option<Box<dyn Watch>>) -> Self {
         Self { watch, ..self }
     }
 
-    /// The name of the object at an offset, for messages.
+    /// The name of the object at an offset, for reports.
     pub fn name_of(&self, offset: usize) -> String {
         (self.name)(offset)
     }
 
-    /// Adds a work. Every wait progresses the work until its end.
+    /// Adds a background operation, which every wait progresses until it is over.
     pub fn go_on_with(&self, work: Arc<dyn Work>) {
         self.works.begin(work);
     }
 
-    /// Whether a work is not over.
+    /// Whether a background operation is in progress.
     #[inline]
     pub fn has_work(&self) -> bool {
         self.works.are_any()
     }
 
-    /// Makes progress with the transport and all works, without waiting.
+    /// Makes progress with the transport and all background operations, without waiting.
     pub fn go_on(&self, endpoint: &Endpoint) {
         if let Some(far) = endpoint.far_if_any() {
             far.transport.progress();
@@ -80,8 +80,9 @@ impl Waiting {
         self.works.go_on();
     }
 
-    /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed. `activity` describes the wait for
-    /// reports, and is called only by waits that sleep. `bytes` are known to be in flight from other nodes (0: none).
+    /// Waits until `done` returns `true`. `sleep` sleeps until something has changed, or at most for the given time. `activity`
+    /// describes the wait for reports, and is called only by waits that sleep. `bytes` are known to be in flight from other nodes
+    /// (0: none).
     #[inline]
     pub fn until(
         &self,
@@ -121,7 +122,7 @@ impl Waiting {
         mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
         activity: &dyn Fn() -> Activity,
     ) {
-        // SAFETY: only the record changes, by its protocol: a waiter describes its wait.
+        // SAFETY: only the record changes, by its protocol: a waiting thread describes its wait.
         let record = &unsafe { endpoint.system() }.record;
         record.describe(&activity());
         record.set_waiting_since(monotonic_now());
@@ -131,7 +132,7 @@ impl Waiting {
         while !done() {
             let waited = start.elapsed();
             if let Some(vigil) = &mut vigil {
-                // A thread that progressed a work was not asleep.
+                // A thread that progressed a background operation was awake.
                 if moved.take() {
                     vigil.turn();
                 }

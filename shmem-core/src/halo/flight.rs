@@ -1,4 +1,4 @@
-//! One exchange of ghost cells ([`Flight`]), and the tokens through which it sends ([`HaloToken`], [`OpenPhase`]).
+//! One exchange of ghost cells ([`Flight`]), and the tokens through which a halo is exchanged ([`HaloToken`], [`OpenPhase`]).
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -22,15 +22,13 @@ use crate::sync::{Doorbell, Turn};
 use crate::transport::{AtomicOp, Width, atomic_op, shm};
 
 impl<T: PlainData> Halo<T> {
-    /// Begins an exchange. All PEs begin equally many exchanges, but not at the same time: a PE may be one exchange ahead of its
-    /// neighbours.
+    /// Begins an exchange. All PEs begin the same number of exchanges, but a PE may be one exchange ahead of its neighbours.
     ///
-    /// The flight, and then the ghost cells, borrow the halo and the token.
+    /// The returned flight, and the ghost cells that it returns, borrow the halo and the token.
     ///
     /// # Panics
     ///
-    /// If the previous exchange was not finished, or the halo is another PE's (possible only if PEs are threads of one
-    /// process).
+    /// If the previous exchange was not finished, or the halo belongs to another PE (possible only if PEs are threads).
     #[inline]
     #[track_caller]
     pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
@@ -46,17 +44,16 @@ impl<T: PlainData> Halo<T> {
     }
 }
 
-/// An exchange that goes on: send each edge once, in any order, then wait for the ghost cells.
+/// An exchange that has begun. Send each edge once, in any order, then call [`finish`](Self::finish) for the ghost cells.
 ///
-/// The caller may change its cells as soon as a method returns. An edge without a neighbour sends nothing.
+/// The caller may change its cells as soon as a send returns. Sending an edge without a neighbour does nothing.
 ///
-/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, since the neighbour waits
-/// for it. If a flight is forgotten, or dropped in a panic, the exchange is never finished: sent cells arrive, but no exchange can
-/// follow.
+/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, because the neighbour
+/// waits for this edge. If a flight is forgotten, or dropped in a panic, the exchange is never finished, and no other can follow.
 #[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
 pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
-    /// Kept instead of its endpoint, because the type of the token restricts the threads of the flight.
+    /// The token, and not only its endpoint, because the token's type decides whether the flight is `Send`.
     token: &'h I,
     turn: Turn,
 }
@@ -74,36 +71,35 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         Self { halo, token, turn }
     }
 
-    /// Sends contiguous cells.
+    /// Sends contiguous cells over an edge.
     ///
     /// # Panics
     ///
-    /// If there is no such edge, it was sent already, or the neighbour expects another number of cells.
+    /// If there is no such edge, the edge was sent already, or the neighbour expects another number of cells.
     #[inline]
     #[track_caller]
     pub fn send(&mut self, edge: usize, cells: &[T]) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
         let Some(link) = self.claim(edge, cells.len()) else { return };
-        // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
+        // SAFETY: the plan's cells have the halo's type, `T`, and the halo is borrowed while the place lives.
         let place = unsafe { link.cells(turn.message()) };
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
             bell.ring();
         } else {
-            // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
+            // SAFETY: the halo is borrowed while `signal` is used.
             let signal = unsafe { link.signal(turn.message()) };
             token.put_signal(place, cells, signal, SignalOp::Set(turn.number()));
         }
         link.sent = turn.number();
     }
 
-    /// Sends a region of `cells`, an array of `D` dimensions of lengths `shape` in row-major order: a column, a
-    /// face, an edge, or a corner, without the ghost cells around it. [`Ghosts::unpack`] is the inverse; `World::halo` shows both.
+    /// Sends a region of `cells`, a row-major array of `D` dimensions with lengths `shape`: for example a column, a face or a
+    /// corner, without the ghost cells around it. [`Ghosts::unpack`] is the inverse. The documentation of `World::halo` shows both.
     ///
     /// # Panics
     ///
-    /// As [`send`](Self::send), and if `cells` has another number of elements than the shape, or the region is not
-    /// inside it.
+    /// As [`send`](Self::send), and if the length of `cells` is not that of the shape, or the region is not inside the shape.
     #[inline]
     #[track_caller]
     pub fn send_region<const D: usize>(
@@ -114,17 +110,17 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         region: [Range<usize>; D],
     ) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
-        // Checked at a border, too, because a program with one PE has no other edges.
+        // Checked also for an edge without a neighbour. A program that is tested with one PE has only such edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         let Some(link) = self.claim(edge, part.elements()) else { return };
-        // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
+        // SAFETY: the plan's cells have the halo's type, `T`, and the halo is borrowed while the place lives.
         let place = unsafe { link.cells(turn.message()) };
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             let put = || put_part(token.0, place, cells, &part);
             turn.send(put, |number| signal.store(number, Ordering::Release));
             bell.ring();
         } else {
-            // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
+            // SAFETY: the halo is borrowed while `signal` is used.
             let signal = unsafe { link.signal(turn.message()) };
             put_part(token.0, place, cells, &part);
             token.fence();
@@ -133,7 +129,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         link.sent = turn.number();
     }
 
-    /// Sends the items of an iterator.
+    /// Sends the items of an iterator as the cells of an edge.
     ///
     /// # Panics
     ///
@@ -144,13 +140,13 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
         let mut staged = core::mem::take(&mut self.halo.staged);
         staged.clear();
-        // `send` refuses one cell too many.
+        // One cell too many is enough for `send` to panic.
         staged.extend(cells.into_iter().take(expected.saturating_add(1)));
         self.send(edge, &staged);
         self.halo.staged = staged;
     }
 
-    /// Whether all ghost cells have arrived, so that [`finish`](Self::finish) would not wait.
+    /// Whether all ghost cells have arrived, so that [`finish`](Self::finish) would not block.
     pub fn is_ready(&self) -> bool {
         let endpoint = self.token.__endpoint();
         if let Some(far) = endpoint.far_if_any() {
@@ -159,7 +155,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         self.halo.links.iter().flatten().all(|link| has_come(endpoint, self.turn, link))
     }
 
-    /// Blocks until the cells of all neighbours have arrived, and returns them.
+    /// Blocks until the cells of all neighbours have arrived, and returns these ghost cells.
     ///
     /// # Panics
     ///
@@ -170,7 +166,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         ring(self.token, self.turn, &self.halo.links);
         let this = ManuallyDrop::new(self);
         let (token, turn) = (this.token, this.turn);
-        // SAFETY: `this` is neither used later nor dropped, so this moves the borrow out.
+        // SAFETY: `this` is neither used after this line nor dropped, so the exclusive borrow `halo` is moved, not duplicated.
         let halo = unsafe { core::ptr::read(&raw const this.halo) };
         let endpoint = token.__endpoint();
         if halo.links.iter().flatten().any(|link| link.sent != turn.number()) {
@@ -182,11 +178,11 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
             lines.for_each(|line| shm::expect_read(endpoint.mine(line)));
         }
         halo.turns.finish();
-        // SAFETY: the signals of all neighbours were seen just now.
+        // SAFETY: `receive` returned after the signals of all neighbours had arrived.
         unsafe { Ghosts::new(halo, endpoint, turn.message()) }
     }
 
-    /// The link of an edge, for sending `cells` cells; `None` without a neighbour. Panics if they cannot be sent.
+    /// Returns the link of an edge for sending `cells` cells, or `None` without a neighbour. Panics as [`send`](Self::send).
     #[inline(always)]
     #[track_caller]
     fn claim(&mut self, edge: usize, cells: usize) -> Option<&mut Link> {
@@ -208,7 +204,7 @@ impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
         ring(token, turn, &self.halo.links);
-        // Does not wait then: a neighbour may have panicked, too, and never send.
+        // Returns without waiting, because a neighbour may have panicked too, and will then never send.
         if std::thread::panicking() {
             return;
         }
@@ -224,7 +220,7 @@ impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
-// SAFETY: it lives inside calls of a flight, which borrows a token or an open phase. It writes messages of halos only.
+// SAFETY: `Through` lives only during a method of a flight, which borrows a token or an open phase. It writes only halo messages.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -234,17 +230,17 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
-/// Upper limit on the sleep between polls, because a ring that a waiting PE has missed is repeated only in `finish` or a drop.
+/// Upper limit on a waiting PE's sleep between two checks, because a missed wake-up is repeated only by `finish` or a drop.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Rings the bells of all neighbours on this node, for those that missed a ring while falling asleep.
+/// Wakes all neighbours on this node again, because a neighbour that was falling asleep may have missed an earlier wake-up.
 #[inline(always)]
 fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
     let endpoint = token.__endpoint();
     turn.settle();
     for link in links.iter().flatten() {
         if let Some(slot) = endpoint.address(link.pe, 0) {
-            // SAFETY: the start of a slot on this node.
+            // SAFETY: `slot` is the start of the neighbour's mapped slot on this node.
             unsafe { Endpoint::bell_at(slot) }.ring();
         }
     }
@@ -260,8 +256,8 @@ fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'stati
     }
 }
 
-/// The signal of a message to a neighbour on this node, and the neighbour's bell. A ring after a plain store may miss a neighbour that is
-/// just falling asleep; [`ring`] wakes such a neighbour later.
+/// Returns the signal of a message to a neighbour on this node, and the neighbour's doorbell. The signal is set by a plain store, so a
+/// neighbour that is falling asleep may miss the ring. The function [`ring`] wakes such a neighbour later.
 #[inline(always)]
 fn signal_on_node<'a>(
     endpoint: &'a Endpoint,
@@ -270,17 +266,17 @@ fn signal_on_node<'a>(
 ) -> Option<(&'a AtomicU64, &'a Doorbell)> {
     let slot = endpoint.address(link.pe, 0)?;
     let word = slot.wrapping_add(link.theirs.signal_of(turn.message())).cast();
-    // SAFETY: the plan has an aligned word there, which is accessed by atomics only, and mapped while the halo lives.
+    // SAFETY: the plan reserved an aligned word at this offset. It is mapped while the halo lives, and all accesses are atomic.
     let signal = unsafe { AtomicU64::from_ptr(word) };
-    // SAFETY: the start of a slot on this node.
+    // SAFETY: `slot` is the start of the neighbour's mapped slot on this node.
     Some((signal, unsafe { Endpoint::bell_at(slot) }))
 }
 
-/// Whether the cells of a neighbour have arrived, and are visible.
+/// Whether the cells of a neighbour have arrived and are visible.
 #[inline(always)]
 fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
-    // SAFETY: the plan has an aligned word there, in this PE's slot; flights of the neighbour change it.
+    // SAFETY: the plan reserved an aligned word at this offset in this PE's slot. Flights of the neighbour change it atomically.
     turn.has_come(unsafe { atomic_op::apply(signal, Width::W8, AtomicOp::Fetch) })
 }
 
@@ -352,24 +348,24 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
     missing.join(", ")
 }
 
-/// A token through which halos are exchanged: any token that writes, or an exclusive phase that allows exchanges.
+/// A token through which halos are exchanged: any token that writes, or an exclusive phase that allows exchanges ([`OpenPhase`]).
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed, or in a phase in which PEs exchange halos and items only. It must borrow that
-/// permission.
+/// A value may exist only while operations are allowed, or in a phase in which PEs exchange only halos and items. It must borrow the
+/// world or the phase.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
     note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_exchanges` gives"
 )]
 pub unsafe trait HaloToken {
-    /// The endpoint.
+    /// The endpoint through which the halo is exchanged.
     #[doc(hidden)]
     fn __endpoint(&self) -> &Endpoint;
 }
 
-// SAFETY: a token exists only while operations are allowed.
+// SAFETY: a token exists only while operations are allowed, and borrows the world.
 unsafe impl<I: Stores + ?Sized> HaloToken for I {
     #[doc(hidden)]
     #[inline(always)]
@@ -378,9 +374,9 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
     }
 }
 
-/// An exclusive phase in which PEs exchange halos and items of an exchange, and send nothing else.
+/// An exclusive phase in which PEs exchange halos and items, and issue no other operations.
 ///
-/// Not `Send`, so that it stays in the thread that has opened the phase.
+/// Not `Send`, so that it stays in the thread that opened the phase.
 pub struct OpenPhase<'x> {
     endpoint: &'x Endpoint,
     _thread: PhantomData<*const ()>,
@@ -389,14 +385,14 @@ pub struct OpenPhase<'x> {
 impl<'x> OpenPhase<'x> {
     /// # Safety
     ///
-    /// All PEs must be in one phase, in which no token exists, for `'x`.
+    /// For `'x`, all PEs must be in the same phase, in which no token exists.
     #[doc(hidden)]
     pub unsafe fn __new(endpoint: &'x Endpoint) -> Self {
         Self { endpoint, _thread: PhantomData }
     }
 }
 
-// SAFETY: it lives as long as the phase (`__new`).
+// SAFETY: an `OpenPhase` lives as long as the phase (caller of `__new`), in which PEs exchange only halos and items.
 unsafe impl HaloToken for OpenPhase<'_> {
     #[doc(hidden)]
     #[inline(always)]

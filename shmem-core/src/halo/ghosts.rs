@@ -1,4 +1,4 @@
-//! Ghost cells that have arrived.
+//! Ghost cells that have arrived in an exchange.
 
 use core::fmt;
 use core::ops::{Index, Range};
@@ -8,7 +8,7 @@ use crate::endpoint::Endpoint;
 use crate::strided::PartOfSlice;
 use crate::symmetric_data::{PlainData, copied};
 
-/// The ghost cells of an exchange: a slice for each edge, empty where there is no neighbour.
+/// The ghost cells of an exchange: a slice for each edge, empty for an edge without a neighbour.
 ///
 /// Valid until the next [`begin`](Halo::begin).
 pub struct Ghosts<'h, T> {
@@ -22,8 +22,8 @@ copied! { [T] Ghosts<'_, T>; }
 impl<'h, T: PlainData> Ghosts<'h, T> {
     /// # Safety
     ///
-    /// The halo must be borrowed exclusively for `'h`, and have seen the signals of this message from all
-    /// neighbours since its last `begin`.
+    /// The halo must be borrowed exclusively for `'h`. Since the halo's last `begin`, the signals of message `message` must have
+    /// arrived from all neighbours.
     #[inline(always)]
     pub(super) unsafe fn new(halo: &'h Halo<T>, endpoint: &'h Endpoint, message: usize) -> Self {
         Self { halo, endpoint, message }
@@ -39,18 +39,18 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
     pub fn edge(self, edge: usize) -> &'h [T] {
         let Some(link) = self.halo.link(edge) else { return &[] };
         let start = self.endpoint.mine(link.ours.cells_of(self.message)).cast::<T>();
-        // SAFETY: the plan has `cells` aligned cells there, mapped while halo and token are borrowed. Nobody writes them for `'h`, by the
-        // argument of the module (`new`).
+        // SAFETY: the plan reserved `cells` aligned cells at this offset, which stay mapped while halo and token are borrowed. No PE
+        // writes them for `'h`: the head of the module `halo` proves this from the contract of `new`.
         unsafe { core::slice::from_raw_parts(start, link.ours.cells) }
     }
 
-    /// Writes the cells that arrived over an edge to a region of `cells`, an array of `D` dimensions in row-major order. The inverse of
-    /// [`Flight::send_region`](super::Flight::send_region). An edge without a neighbour writes nothing.
+    /// Writes the cells that arrived over an edge to a region of `cells`, a row-major array of `D` dimensions with lengths `shape`. The
+    /// inverse of [`Flight::send_region`](super::Flight::send_region). For an edge without a neighbour, writes nothing.
     ///
     /// # Panics
     ///
-    /// If there is no such edge, the region has another number of cells, `cells` has another number of elements than
-    /// the shape, or the region is not inside it.
+    /// If there is no such edge, the region has another number of cells than the edge, the length of `cells` is not that of the shape,
+    /// or the region is not inside the shape.
     #[track_caller]
     pub fn unpack<const D: usize>(
         self,
@@ -59,7 +59,7 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         shape: [usize; D],
         region: [Range<usize>; D],
     ) {
-        // Checked at a border, too, because a program with one PE has no other edges.
+        // Checked also for an edge without a neighbour. A program that is tested with one PE has only such edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         if self.halo.link(edge).is_none() {
             return;
@@ -75,7 +75,7 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         part.unpack(came, cells);
     }
 
-    /// The edges with a neighbour: number and cells.
+    /// The edges that have a neighbour, each as its number and its ghost cells.
     pub fn iter(self) -> impl Iterator<Item = (usize, &'h [T])> {
         let edges = 0..self.halo.links.len();
         edges.filter(move |&edge| self.halo.links[edge].is_some()).map(move |edge| (edge, self.edge(edge)))

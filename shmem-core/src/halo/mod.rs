@@ -1,24 +1,23 @@
 //! Ghost cells: copies of the cells of neighbours, exchanged without a barrier.
 //!
-//! A [`Halo`] owns the memory that neighbours write, two message buffers for each [`Edge`]. The interior is the
-//! program's own memory, such as a `Vec`, so a stencil works on plain slices during the exchange.
-//! [`begin`](Halo::begin) returns a [`Flight`], through which each edge is sent once; [`finish`](Flight::finish) waits
-//! for the edges of all neighbours, and returns them as slices.
+//! A [`Halo`] owns the memory that neighbours write: for each [`Edge`], two message buffers. The interior is the program's own memory,
+//! such as a `Vec`, so a stencil works on plain slices during the exchange. [`begin`](Halo::begin) returns a [`Flight`], through which
+//! each edge is sent once. [`finish`](Flight::finish) blocks until the edges of all neighbours have arrived, and returns them as slices.
 //!
-//! Why these slices may be ordinary references, though other PEs write the memory:
+//! Proof that these slices may be ordinary references, though other PEs write their memory:
 //!
-//! 1. Messages are in a segment that no raw address finds ([hidden](crate::segment_table::Segments::insert)), and the handle of
-//!    the memory stays in the halo. So flights alone write messages, on every PE.
-//! 2. All PEs make a halo together, have agreed on the type of cells, and exchange their edges in that call (`__new` demands this). From
-//!    the edges every PE computes the same [`HaloPlan`], in which edges form pairs and messages are disjoint: one PE writes each message,
-//!    and waits for a message of the PE that reads it.
-//! 3. A flight writes a message of a neighbour once, after the `begin` of its exchange. The next `begin` follows only after the signals of
-//!    all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns), whose head shows that no PE writes a message of
-//!    exchange k between the signal of that message and the next `begin` here.
+//! 1. Message buffers are in a segment that no raw address finds ([hidden](crate::segment::Segments::insert)), and the halo
+//!    keeps the handle of their memory. So on every PE, only flights write messages.
+//! 2. All PEs make a halo together. In that call they agree on the type of cells, and exchange their edges (`__new` requires
+//!    this). From the edges every PE computes the same [`HaloPlan`], in which edges form pairs and message buffers are disjoint:
+//!    one PE writes each message, and waits for a message of the PE that reads it.
+//! 3. A flight writes each message to a neighbour once, after the `begin` of its exchange. The next `begin` follows only after
+//!    the signals of all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns), whose head proves that no PE
+//!    writes a message of exchange k between the arrival of that message's signal and the next `begin` here.
 //! 4. The slices live no longer than the exclusive borrow of the halo by `begin`. So the next `begin` follows the
-//!    last use of the slices. No destructor matters: a flight may be forgotten.
-//! 5. The memory is freed when all PEs have dropped the halo, and then a quiet and a barrier.
-//! 6. Cells are plain data, so every bit pattern is valid for them. Messages are aligned for cells.
+//!    last use of the slices. This does not depend on destructors, so a flight may be forgotten.
+//! 5. The memory is freed after all PEs have dropped the halo, and have then completed a quiet and a barrier.
+//! 6. Cells are plain data, so every bit pattern is valid. Message buffers are aligned for cells.
 
 mod flight;
 mod ghosts;
@@ -37,17 +36,17 @@ use crate::pe::Pe;
 use crate::symmetric_data::PlainData;
 use crate::sync::Turns;
 
-/// The ghost cells of a PE, and access to its neighbours' cells.
+/// The buffers for the ghost cells of a PE, and the links to its neighbours.
 ///
-/// Made by `World::halo`. A halo owns its memory; dropping it is local and never waits.
+/// Made by `World::halo`. A halo owns its memory. Dropping it is local and never blocks.
 pub struct Halo<T> {
     memory: SymBox<[u64]>,
     me: Pe,
     links: Vec<Option<Link>>,
     turns: Turns,
-    /// The call that began the current exchange.
+    /// Location of the call that began the current exchange.
     begun: Option<&'static Location<'static>>,
-    /// A buffer for the cells of an iterator.
+    /// A buffer that [`Flight::send_iter`] collects cells in, kept for reuse.
     staged: Vec<T>,
     /// Name of the operation in reports of waiting PEs.
     operation: &'static str,
@@ -56,16 +55,16 @@ pub struct Halo<T> {
 impl<T: PlainData> Halo<T> {
     /// # Safety
     ///
-    /// `links` must be PE `me`'s, from a [`HaloPlan`] on which all PEs have agreed, for cells of type `T`.
-    /// `memory` must have the plan's bytes, zeroed, and its alignment, in a hidden segment of every PE,
-    /// until all PEs have dropped the halo. Nothing else may hold `memory`.
+    /// `links` must be the links of PE `me`, from a [`HaloPlan`] on which all PEs have agreed, for cells of type `T`. `memory` must
+    /// have the plan's size and alignment, be zeroed, and be in a hidden segment of every PE until all PEs have dropped the halo.
+    /// No other handle of `memory` may exist.
     #[doc(hidden)]
     pub unsafe fn __new(memory: SymBox<[u64]>, me: Pe, links: Vec<Option<Link>>) -> Self {
         let (turns, operation) = (Turns::default(), Family::Halo.name());
         Self { memory, me, links, turns, begun: None, staged: Vec::new(), operation }
     }
 
-    /// Sets the name in messages, for an `operation` that uses the halo.
+    /// Sets the name of the `operation` that uses the halo, for reports of waiting PEs.
     #[doc(hidden)]
     #[must_use]
     pub fn __of(self, operation: &'static str) -> Self {
@@ -77,7 +76,7 @@ impl<T: PlainData> Halo<T> {
         self.links.len()
     }
 
-    /// The neighbour over an edge.
+    /// Returns the neighbour of an edge, or `None` if the edge has no neighbour.
     ///
     /// # Panics
     ///

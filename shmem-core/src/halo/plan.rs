@@ -1,27 +1,27 @@
-//! Edges of all PEs, the check that they fit together, and the layout of their messages.
+//! The edges of all PEs, the check that they match, and the layout of the messages that are sent over them.
 
 use crate::object::{On, Signal};
 use crate::pe::Pe;
 
-/// An edge of a PE's part of a grid: the neighbour, and the number of cells that come from it.
+/// An edge of a PE's part of a grid: a neighbour, and the number of cells that arrive from this neighbour.
 ///
-/// Edges are numbered in the order given. An edge leads to an edge of the neighbour, which leads back: cells sent to
-/// `WEST` arrive from `EAST` there. Faces, edges and corners of blocks in any number of dimensions are edges, and so
-/// are the cuts of an irregular mesh.
+/// Edges are numbered in the order in which a PE passes them. Each edge leads to an edge of the neighbour, which leads back: cells
+/// that are sent over `WEST` arrive at the neighbour over `EAST`. Faces, edges and corners of blocks in any number of dimensions
+/// are edges, and so are the cuts of an irregular mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Number of the neighbour, and of its edge.
+    /// Number of the neighbour, and number of the neighbour's edge that leads back.
     pub(super) other: Option<(usize, usize)>,
-    /// Number of ghost cells that arrive.
+    /// Number of ghost cells that arrive over the edge.
     pub(super) cells: usize,
 }
 
 impl Edge {
-    /// An edge without a neighbour: cells sent there go nowhere, and none arrive.
+    /// An edge without a neighbour. Cells that are sent over it are discarded, and no cells arrive.
     pub const BORDER: Self = Self { other: None, cells: 0 };
 
-    /// An edge to edge `opposite` of a neighbour, if there is one, from which `cells` ghost cells arrive. The
-    /// neighbour's edge has the number of sent cells. The neighbour may be this PE.
+    /// An edge to the neighbour's edge `opposite`, from which `cells` ghost cells arrive. (The neighbour's edge determines the
+    /// number of cells sent.) The neighbour may be this PE. If it is `None`, the edge is [`BORDER`](Self::BORDER).
     pub fn new(neighbour: impl Into<Option<Pe>>, opposite: usize, cells: usize) -> Self {
         match neighbour.into() {
             Some(pe) => Self { other: Some((pe.number(), opposite)), cells },
@@ -29,7 +29,7 @@ impl Edge {
         }
     }
 
-    /// Encodes a PE's edges for other PEs.
+    /// Encodes a PE's edges as bytes, to be sent to other PEs.
     #[doc(hidden)]
     pub fn encode(edges: &[Self]) -> Vec<u8> {
         let words = edges.iter().flat_map(|edge| {
@@ -51,61 +51,60 @@ impl Edge {
     }
 }
 
-/// Least alignment of messages: two lines, because processors fetch lines in pairs.
+/// Least alignment of messages: two cache lines, because processors fetch lines in pairs.
 const LINE: usize = 128;
 
 const CACHE_LINE: usize = 64;
 
-/// Number of lines of a message that are prefetched. The processor prefetches the rest of a long message by itself.
+/// Number of cache lines of a message that a flight prefetches. The processor prefetches the rest of a long message by itself.
 const FIRST_LINES: usize = 8;
 
-/// Bytes of the signal behind the cells.
+/// Bytes of the signal that follows the cells of a message.
 const SIGNAL: usize = size_of::<u64>();
 
-/// The layout of the halos of all PEs, and the links of one PE.
+/// The layout of the messages of all PEs, and the links of one PE.
 #[derive(Debug)]
 pub struct HaloPlan {
-    /// Bytes that every PE reserves.
+    /// Bytes that every PE reserves for messages.
     pub bytes: usize,
-    /// Alignment of their start.
+    /// Alignment of the reserved bytes.
     pub align: usize,
-    /// For each edge with a neighbour: this PE and its incoming messages, the neighbour and its incoming messages.
+    /// For each edge with a neighbour: this PE with its incoming messages, then the neighbour with its incoming messages.
     links: Vec<Option<[(usize, Messages); 2]>>,
 }
 
-/// The two places for an edge's incoming message, which successive exchanges use in turn. Each has the cells, then a signal.
+/// The two buffers for an edge's incoming message, which successive exchanges use alternately. Each has the cells, then a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Messages {
-    /// Offset of message 0: in a plan from the start of the memory, in a link from the start of a slot.
+    /// Offset of the first buffer: in a plan from the start of the reserved memory, in a link from the start of a slot.
     first: usize,
     step: usize,
-    /// Bytes from the cells to their signal.
+    /// Bytes from the start of a buffer's cells to its signal.
     signal: usize,
     pub(super) cells: usize,
 }
 
-/// A PE's edge with a neighbour.
+/// An edge of a PE that has a neighbour, with the buffers of its messages.
 #[derive(Debug)]
 pub struct Link {
     pub(super) pe: Pe,
     segment: u32,
-    /// Incoming messages, in this PE's slot.
+    /// Buffers for incoming messages, in this PE's slot.
     pub(super) ours: Messages,
-    /// Outgoing messages, in the neighbour's slot.
+    /// Buffers for outgoing messages, in the neighbour's slot.
     pub(super) theirs: Messages,
-    /// The last exchange in which the edge was sent.
+    /// Number of the last exchange in which this edge was sent.
     pub(super) sent: u64,
 }
 
-/// The edges of the PEs do not fit together.
+/// The error that the edges of the PEs do not match, with the reason as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct HaloError(String);
 
 impl HaloPlan {
-    /// Makes the plan of PE `me` from the edges of all PEs, for cells of `cell` bytes aligned to `align`. Fails with the first wrong edge in
-    /// the order of PEs, so with the same error on every PE. Panics if there are no edges of PE `me`, or the alignment is no power of
-    /// two.
+    /// Makes the plan of PE `me` from the edges of all PEs, for cells of `cell` bytes aligned to `align`. Fails with the first wrong edge
+    /// in the order of PEs, so every PE gets the same error. Panics if `tables` has no entry for PE `me`, or `align` is no power of 2.
     pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
         assert!(me < tables.len(), "PE {me} has told no edges: {} PEs have", tables.len());
         assert!(align.is_power_of_two(), "cells are aligned to a power of two, not to {align}");
@@ -128,7 +127,7 @@ impl HaloPlan {
         Ok(Self { bytes, align, links: tables[me].iter().enumerate().map(link).collect() })
     }
 
-    /// The links of the PE, for memory at `offset` in `segment`. `pe` returns a PE by number. Panics if the end of the memory overflows.
+    /// Returns the PE's links, for memory at `offset` of `segment`. `pe` returns a PE by number. Panics if the memory's end overflows.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
         let at = |messages: Messages| {
             let both = messages.step.saturating_mul(2).saturating_add(messages.first);
@@ -165,22 +164,22 @@ impl Messages {
 }
 
 impl Link {
-    /// The place of an outgoing message's cells.
+    /// Returns the place of an outgoing message's cells, on the neighbour.
     ///
     /// # Safety
     ///
-    /// `T` must be the cell type of the link's halo, and the halo live for `'a`.
+    /// `T` must be the cell type of the link's halo. The halo must live for `'a`.
     #[inline(always)]
     pub(super) unsafe fn cells<'a, T: crate::symmetric_data::PlainData>(
         &self,
         message: usize,
     ) -> On<'a, [T]> {
         let Self { pe, segment, theirs, .. } = *self;
-        // SAFETY: the plan put the cells into the segment, which all PEs have while a halo lives.
+        // SAFETY: the plan reserved the cells in the segment, aligned for `T`. All PEs have the segment while a halo lives.
         unsafe { On::new(pe, segment, theirs.cells_of(message), theirs.cells) }
     }
 
-    /// The signal of an outgoing message.
+    /// Returns the place of an outgoing message's signal, on the neighbour.
     ///
     /// # Safety
     ///
@@ -223,7 +222,7 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
     )))
 }
 
-/// Lays out the messages of a PE. Returns their total bytes, and the messages. Sizes saturate.
+/// Lays out the incoming messages of a PE. Returns their total bytes, and the messages of each edge. Sizes saturate.
 fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
     let mut end = 0_usize;
     let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;

@@ -1,10 +1,10 @@
 //! The free memory of one partition's heap.
 //!
-//! The allocator returns offsets. Its state is in private memory: remote writes cannot corrupt it, and an unused heap costs no
-//! pages. PEs that make equal calls get equal offsets. The [`Ledger`](super::Ledger) has the blocks.
+//! The allocator returns offsets. Its state is in private memory, where remote writes cannot corrupt it, and an unused heap
+//! costs no pages. PEs that make equal calls get equal offsets. The [`Ledger`](super::Ledger) records the allocated blocks.
 //!
-//! Best fit by (bytes, offset), with neighbours merged at once. Operations cost O(log n) for n holes, and more for alignments above
-//! [`MIN_ALIGN`], which visit large holes that are not aligned.
+//! The policy is best fit by (bytes, offset). A freed block is merged with adjacent holes at once. Operations cost O(log n) for n
+//! holes. An alignment above [`MIN_ALIGN`] costs more, because holes may be large enough but badly aligned.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,28 +15,28 @@ use super::error::HeapError;
 use crate::fixed_text::Text;
 use crate::memory::ADDRESS_ALIGN;
 
-/// Blocks start at multiples of this, and have such sizes: different objects never share a cache line.
+/// Offsets and sizes of blocks are multiples of this number of bytes, so different objects never share a cache line.
 pub const MIN_ALIGN: usize = 64;
 
-/// The largest alignment: that of slots, from which offsets count.
+/// The largest alignment of a block: the alignment of slots, because offsets count from the start of a slot.
 pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
 
-/// How much of a heap is used, in bytes unless noted.
+/// The use of a heap's memory. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes of all blocks, each rounded up to [`MIN_ALIGN`].
+    /// Bytes of all allocated blocks, each rounded up to [`MIN_ALIGN`].
     pub used: usize,
     /// Free bytes.
     pub free: usize,
-    /// Maximum of `used` so far.
+    /// Maximum of `used` since the heap was created.
     pub peak: usize,
-    /// Size of the largest hole.
+    /// Bytes of the largest hole.
     pub largest_free: usize,
-    /// Number of blocks.
+    /// Number of allocated blocks.
     pub blocks: usize,
 }
 
-/// The free memory of one partition's heap.
+/// The allocator of one partition's heap.
 #[derive(Clone, Debug)]
 pub struct Allocator {
     partition: u32,
@@ -53,7 +53,7 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// An empty heap over the whole [`MIN_ALIGN`] units in `offsets`. The rest is for messages.
+    /// Returns the empty heap of all whole [`MIN_ALIGN`] units in `offsets`. The other arguments are for error texts.
     pub fn new(partition: u32, name: Text<32>, offsets: Range<usize>, size: usize) -> Self {
         let start = offsets.start.next_multiple_of(MIN_ALIGN);
         let heap = start..(offsets.end - offsets.end % MIN_ALIGN).max(start);
@@ -65,8 +65,8 @@ impl Allocator {
         new
     }
 
-    /// Reserves `bytes`, at least one, aligned to the larger of `align` and [`MIN_ALIGN`]. Fails if `align` is invalid, or no hole
-    /// is large enough.
+    /// Reserves `bytes` (0 counts as 1), aligned to the larger of `align` and [`MIN_ALIGN`], and returns the offset. Fails if
+    /// `align` is invalid, or no hole is large enough.
     pub(super) fn allocate(&mut self, bytes: usize, align: usize) -> Result<usize, HeapError> {
         check(align)?;
         let found = room_of(bytes).and_then(|room| Some((self.find(room, align)?, room)));
@@ -75,7 +75,7 @@ impl Allocator {
         Ok(offset)
     }
 
-    /// Reserves `bytes` at `offset`, for an object of an earlier job. Fails unless the range is aligned and free.
+    /// Reserves `bytes` at `offset`, for a named object of an earlier job. Fails unless the range is aligned and free.
     pub(super) fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
         check(align)?;
         let end = self.holes.range(..=offset).next_back().map_or(0, |(hole, bytes)| hole + bytes);
@@ -97,8 +97,8 @@ impl Allocator {
         self.give(offset, bytes.max(1).next_multiple_of(MIN_ALIGN));
     }
 
-    /// Resizes a block of `old` bytes, in place if possible, and returns its offset. If the offset is new, the caller copies the
-    /// contents before the next allocation; old and new place may overlap. Fails without a large enough hole: the block stays.
+    /// Resizes a block of `old` bytes, in place if possible, and returns its offset. If the offset changes, the caller copies the
+    /// contents before the next allocation; the two ranges may overlap. Fails, and keeps the block, if no hole is large enough.
     pub(super) fn reallocate(
         &mut self,
         offset: usize,
@@ -120,7 +120,7 @@ impl Allocator {
             self.give(offset, before);
             return Ok(to);
         }
-        // Try the merged hole around the block: then old and new place overlap.
+        // Try the hole that results when the block is freed. The old and the new range overlap in it.
         self.give(offset, before);
         let Some(to) = self.find(room, align) else {
             self.take(offset, before);
@@ -140,7 +140,7 @@ impl Allocator {
         }
     }
 
-    /// Returns an offset in the smallest hole that fits.
+    /// Returns an aligned offset in the smallest hole with `room` bytes behind that offset.
     fn find(&self, room: usize, align: usize) -> Option<usize> {
         let fit = |&(bytes, hole): &(usize, usize)| {
             let offset = hole.checked_next_multiple_of(align.max(MIN_ALIGN))?;
@@ -218,7 +218,7 @@ fn check(align: usize) -> Result<(), HeapError> {
     }
 }
 
-/// `bytes` rounded up to a block's size; `None`: overflow.
+/// Returns `bytes` rounded up to the size of a block; `None` on overflow.
 pub(super) fn room_of(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(MIN_ALIGN)
 }

@@ -5,7 +5,7 @@ use shmem_grammar::{short_size, show_size};
 use crate::fixed_text::Text;
 use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
 
-/// A heap has no room, or a block cannot be freed or resized. Sizes are in bytes.
+/// The error of a full heap, an invalid alignment, or a block that cannot be freed or resized. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -23,25 +23,25 @@ pub enum HeapError {
         size: usize,
         free: usize,
         largest_free: usize,
-        /// Bytes of a partition that would be large enough; `None`: overflow.
+        /// Size of the partition, in bytes, that would suffice; `None` on overflow.
         enough: Option<usize>,
     },
     #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
     Alignment { align: usize },
-    /// No block starts at an offset, something else owns the block, or its range is not free.
+    /// No block starts at the offset, the block has another owner, or the range to reserve is not free.
     #[error("{0}")]
     Block(String),
 }
 
 impl HeapError {
-    /// The error of an operation on an object with a name.
+    /// Returns the error of an operation that named objects do not allow. `id` is the allocation's number.
     pub fn named(operation: &str, id: u64) -> Self {
         Self::Block(format!(
             "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
         ))
     }
 
-    /// The environment setting that would give enough room, if possible.
+    /// Returns the environment setting that would make the heap large enough; `None` if there is none.
     pub fn setting(&self) -> Option<String> {
         let Self::Exhausted { partition, enough, .. } = self else { return None };
         Some(setting(*partition, (*enough)? as u64))
@@ -57,7 +57,7 @@ fn remedy(partition: u32, enough: Option<usize>) -> String {
     )
 }
 
-/// The environment setting that gives a partition at least this size.
+/// Returns the environment setting that gives a partition at least `bytes` bytes.
 pub(super) fn setting(partition: u32, bytes: u64) -> String {
     let size = short_size(rounded_up(bytes));
     match partition {
@@ -66,7 +66,7 @@ pub(super) fn setting(partition: u32, bytes: u64) -> String {
     }
 }
 
-/// Bytes rounded up to whole mebibytes, or kibibytes if below one mebibyte.
+/// Rounds `bytes` up to whole mebibytes, or to whole kibibytes below one mebibyte.
 fn rounded_up(bytes: u64) -> u64 {
     let unit = if bytes >= 1 << 20 { 1 << 20 } else { 1 << 10 };
     bytes.checked_next_multiple_of(unit).unwrap_or(bytes)

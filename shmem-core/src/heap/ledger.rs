@@ -1,12 +1,12 @@
-//! The allocations of a job, as one PE keeps them.
+//! The allocations of a job, as recorded by one PE.
 //!
-//! Allocations are numbered in lockstep: the job's n-th allocation is number n on every PE, at one offset. Dropping a handle only
-//! queues its number ([`Released`]). In a later collective, each PE turns its queue into a bitmap over the live allocations, which
-//! are equal on all PEs. The bitmaps are joined by AND, and every PE frees the result's allocations in order of their numbers. So
-//! PEs may drop handles in different orders, and all allocators still see equal calls.
+//! Allocations are numbered in lockstep: the job's n-th allocation has number n and the same offset on every PE. Dropping a handle
+//! only queues its number ([`Released`]). In a later collective, each PE turns its queue into a bitmap over the live allocations,
+//! which are equal on all PEs. The bitmaps are combined by AND, and every PE frees the allocations that remain set, in order of
+//! their numbers. So PEs may drop handles in different orders, and their allocators still get equal calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with a live handle. It grows with the number of live handles,
-//! not with the job's age. PEs can agree on a part of it.
+//! The bitmap has a word for each group of 64 consecutive numbers with a live handle. It grows with the number of live handles, not
+//! with the job's age. PEs can exchange a long bitmap in parts.
 
 use core::fmt;
 use core::panic::Location;
@@ -20,50 +20,50 @@ use super::{Allocator, HeapError, Usage};
 use crate::loom_atomics::Mutex;
 use crate::planted_fault::mutant;
 
-/// The owner of an allocation, which frees it.
+/// The owner of an allocation, who decides when it is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A typed handle: dropped at any time, or freed collectively, by number.
+    /// A typed handle. The allocation is freed when all PEs have dropped the handle, or by a collective call with its number.
     Handle,
-    /// The program: freed collectively, by address.
+    /// The program, which frees the allocation by a collective call with its address.
     Address,
     /// A name in the heap's directory, until the name is removed.
     Name,
 }
 
-/// An allocation: equal on every PE.
+/// An allocation; equal on every PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Its number, from 1; never reused.
+    /// Number of the allocation, from 1. Numbers are never reused.
     pub id: u64,
-    /// Index of the segment.
+    /// Index of the segment that contains the allocation.
     pub segment: u32,
-    /// Bytes from the start of a PE's slot.
+    /// Bytes from the start of a PE's slot to the allocation.
     pub offset: usize,
     /// Requested bytes.
     pub bytes: usize,
     /// Requested alignment.
     pub align: usize,
-    /// Its owner.
+    /// The owner of the allocation.
     pub owner: Owner,
-    /// The object of the program, if it is known.
+    /// The object of the program, if it was [described](Ledger::describe).
     pub made: Option<Made>,
 }
 
-/// The object of a program to which an allocation belongs, for messages.
+/// The object of the program to which an allocation belongs, for error texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Sort of object, or its variable's name.
+    /// The sort of object (`array`), or the name of its variable.
     pub what: &'static str,
-    /// The call.
+    /// The source line that allocated the object.
     pub place: &'static Location<'static>,
     /// Number of the first allocation of the same object.
     pub first: u64,
-    /// Whether it is an array in chunks: the allocation may then have bytes outside the object.
+    /// Whether the object is an array in chunks. The allocation may then contain bytes outside the object.
     pub is_array: bool,
 }
 
-/// `array #3 (src/main.rs:12)`.
+/// Writes `array #3 (src/main.rs:12)`: sort, number and source line of the object.
 impl fmt::Display for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.made {
@@ -75,40 +75,40 @@ impl fmt::Display for Allocation {
     }
 }
 
-/// Allocations that were reclaimed.
+/// The result of [`Ledger::reclaim`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reclaimed {
     /// The freed allocations, in order of their numbers.
     pub freed: Vec<Allocation>,
-    /// First number of the bitmap's next part; 0 if this part is the last.
+    /// The first allocation number of the bitmap's next part; 0 if there is no further part.
     pub next: u64,
 }
 
-/// 64 consecutive numbers.
+/// Two bitmaps for 64 consecutive allocation numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct IdGroup {
-    /// Allocations that a handle owns.
+    /// Bits of the allocations that a handle owns.
     live: u64,
-    /// Allocations dropped by this PE.
+    /// Bits of the allocations whose handle this PE has dropped.
     pending: u64,
 }
 
-/// The allocations of a job, as one PE keeps them.
+/// The allocations of a job, as recorded by one PE.
 #[derive(Debug, Default)]
 pub struct Ledger {
     heaps: BTreeMap<u32, Allocator>,
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
     groups: BTreeMap<u64, IdGroup>,
-    /// Number of handles of this PE to each object that has, or had, a name.
+    /// Number of this PE's handles to each object that has, or had, a name; by allocation number.
     handles: BTreeMap<u64, usize>,
-    /// The number of the last allocation; 0: none.
+    /// Number of the last allocation; 0 before the first.
     last: u64,
     released: Arc<Released>,
 }
 
 impl Ledger {
-    /// A ledger without heaps.
+    /// Returns a ledger without heaps.
     pub fn new() -> Self {
         Self::default()
     }
@@ -119,7 +119,7 @@ impl Ledger {
         assert!(before.is_none(), "segment {segment} has a heap already");
     }
 
-    /// Removes the heap of a segment and all allocations on it. Handles that outlive the heap free nothing.
+    /// Removes the heap of a segment, and all allocations on the heap. Handles that outlive the heap free nothing.
     pub fn remove_heap(&mut self, segment: u32) -> Option<Allocator> {
         let heap = self.heaps.remove(&segment)?;
         let gone: Vec<u64> = self.live.values().filter(|a| a.segment == segment).map(|a| a.id).collect();
@@ -129,15 +129,14 @@ impl Ledger {
         Some(heap)
     }
 
-    /// The queue for dropped handles.
+    /// Returns the queue of dropped handles.
     pub fn released(&self) -> &Arc<Released> {
         &self.released
     }
 
-    /// Reserves memory on the heap of `segment`, under the next number. An allocation of no bytes gets
-    /// the smallest block, so that empty objects need no special case.
-    /// Fails if the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room; the
-    /// number is not used up. Panics if the segment has no heap.
+    /// Reserves memory on the heap of `segment`, under the next number. An allocation of 0 bytes gets the smallest block, so
+    /// that empty objects need no special case. Fails, without using up the number, if the alignment is no power of two or more
+    /// than [`MAX_ALIGN`](super::MAX_ALIGN), or no hole is large enough. Panics if the segment has no heap.
     pub fn allocate(
         &mut self,
         segment: u32,
@@ -149,9 +148,8 @@ impl Ledger {
         Ok(self.enter(segment, offset, bytes, align, owner))
     }
 
-    /// Reserves a named object of an earlier job, at its old offset, under the next number.
-    /// Fails if the offset is not aligned or the range not free; the number is not used up.
-    /// Panics if the segment has no heap.
+    /// Reserves the memory of a named object of an earlier job, at the object's old offset, under the next number. Fails,
+    /// without using up the number, if the offset is not aligned or the range is not free. Panics if the segment has no heap.
     pub fn restore(
         &mut self,
         segment: u32,
@@ -179,7 +177,7 @@ impl Ledger {
         allocation
     }
 
-    /// Records the object of some allocations.
+    /// Records `made` as the object to which the allocations `ids` belong.
     pub fn describe(&mut self, ids: &[u64], made: Made) {
         for id in ids {
             if let Some(allocation) = self.live.get_mut(id) {
@@ -188,13 +186,13 @@ impl Ledger {
         }
     }
 
-    /// Counts a handle of this PE to an object with a name.
+    /// Counts one more handle of this PE to a named object. `id` is the allocation's number.
     pub fn open(&mut self, id: u64) {
         *self.handles.entry(id).or_default() += 1;
     }
 
-    /// Removes an allocation's name; every PE calls this. From then on handles own the allocation: it is reclaimed when
-    /// every PE has dropped all its handles. Panics if there is no such named allocation.
+    /// Removes an allocation's name. Every PE calls this. From then on handles own the allocation: it is reclaimed when all handles
+    /// of all PEs are dropped. Panics if there is no named allocation with this number.
     pub fn unname(&mut self, id: u64) {
         self.drain();
         let allocation = self.live.get_mut(&id).filter(|allocation| allocation.owner == Owner::Name);
@@ -207,8 +205,8 @@ impl Ledger {
         }
     }
 
-    /// Frees an allocation by its number, at once, on every PE.
-    /// Fails if there is none, or it has a name: then only the handle is released.
+    /// Frees an allocation by its number, immediately. Every PE calls this. Fails if no allocation has the number, or if the
+    /// allocation has a name. In the second case the handle is released all the same.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
         let gone = || HeapError::Block(format!("there is no allocation #{id}: it was freed before"));
         let allocation = *self.live.get(&id).ok_or_else(gone)?;
@@ -221,16 +219,15 @@ impl Ledger {
         Ok(allocation)
     }
 
-    /// Frees an allocation by its offset; every PE calls this. Fails if none starts there, or a handle owns it.
+    /// Frees an allocation by its offset. Every PE calls this. Fails if none starts there, or if a handle or a name owns it.
     pub fn free_at(&mut self, offset: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("free", offset)?;
         self.free(id)
     }
 
-    /// Resizes an allocation by its offset, inside its partition. Its number stays. If the
-    /// offset changes, every PE copies its bytes.
-    /// Fails if no allocation starts there, a handle owns it, `bytes` is 0, or there is no room;
-    /// nothing changes.
+    /// Resizes an allocation, given by its offset, inside its partition. The allocation keeps its number. If the offset
+    /// changes, every PE copies the contents. Fails, without a change, if no allocation starts at the offset, if a handle or a
+    /// name owns the allocation, if `bytes` is 0, or if no hole is large enough.
     pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("realloc", offset)?;
         if bytes == 0 {
@@ -246,20 +243,20 @@ impl Ledger {
         Ok(allocation)
     }
 
-    /// Number of words of the bitmap, equal on every PE.
+    /// Returns the number of words of the bitmap of live handles, equal on every PE.
     pub fn words(&self) -> usize {
         self.groups.len()
     }
 
-    /// The bitmap of handles that this PE has dropped: up to `words` words, from `first_id` on. Equal calls on all PEs.
+    /// Returns the bitmap of the handles that this PE has dropped: at most `words` words, from the word of allocation
+    /// `first_id` on. All PEs call this with equal arguments.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
     }
 
-    /// Frees the allocations that all PEs have dropped: `agreed` is the AND of all bitmaps from `first_id` on.
-    /// Fails if `agreed` has an allocation that this PE has not dropped, and frees nothing.
-    /// Panics if `agreed` is longer than this PE's bitmap.
+    /// Frees the allocations that all PEs have dropped: `agreed` is the AND of all PEs' bitmaps from `first_id` on. Fails, and
+    /// frees nothing, if this PE has not dropped all of them. Panics if `agreed` is longer than this PE's bitmap.
     pub fn reclaim(&mut self, first_id: u64, agreed: &[u64]) -> Result<Reclaimed, HeapError> {
         let mut groups = self.groups.range(first_id / 64..);
         let mut ids = Vec::new();
@@ -286,28 +283,28 @@ impl Ledger {
         Ok(Reclaimed { freed, next })
     }
 
-    /// An allocation by its number.
+    /// Returns an allocation by its number.
     pub fn get(&self, id: u64) -> Option<&Allocation> {
         self.live.get(&id)
     }
 
-    /// The allocation with the byte at `offset`.
+    /// Returns the allocation that contains the byte at `offset`.
     pub fn find(&self, offset: usize) -> Option<&Allocation> {
         let (_, id) = self.by_offset.range(..=offset).next_back()?;
         self.live.get(id).filter(|a| offset - a.offset < a.bytes)
     }
 
-    /// The allocation that starts at `offset`, even if empty.
+    /// Returns the allocation that starts at `offset`, even if the allocation is empty.
     pub fn starting_at(&self, offset: usize) -> Option<&Allocation> {
         self.live.get(self.by_offset.get(&offset)?)
     }
 
-    /// The allocations, in order of their numbers.
+    /// Returns the live allocations, in order of their numbers.
     pub fn allocations(&self) -> impl Iterator<Item = &Allocation> {
         self.live.values()
     }
 
-    /// The use of a segment's heap.
+    /// Returns the use of a segment's heap.
     pub fn usage(&self, segment: u32) -> Option<Usage> {
         self.heaps.get(&segment).map(Allocator::usage)
     }
@@ -358,7 +355,7 @@ impl Ledger {
                 }
                 self.handles.remove(&id);
             }
-            // Skip allocations removed with their heap, and named ones.
+            // An allocation that was removed with its heap, or has a name, is not set in `live`.
             if let Some(group) = self.groups.get_mut(&(id / 64)) {
                 group.pending |= group.live & (1 << (id % 64));
             }
@@ -383,18 +380,17 @@ impl Ledger {
 #[cfg(test)]
 mod tests;
 
-/// Numbers of allocations that this PE no longer uses: pushed by `Drop` of a handle, in any thread; taken by the
-/// [`Ledger`](super::Ledger).
+/// The queue of numbers of allocations whose handles threads of this PE have dropped. The [`Ledger`](super::Ledger) empties it.
 #[derive(Debug, Default)]
 pub struct Released(Mutex<Vec<u64>>);
 
 impl Released {
-    /// Queues an allocation.
+    /// Appends the number of an allocation.
     pub fn push(&self, id: u64) {
         self.0.lock().push(id);
     }
 
-    /// Takes out all that is queued.
+    /// Removes and returns all queued numbers.
     pub fn take(&self) -> Vec<u64> {
         if mutant("released-two-steps") {
             let copy = self.0.lock().clone();

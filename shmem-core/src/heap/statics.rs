@@ -1,11 +1,11 @@
 //! The layout of symmetric statics: offsets of objects in their partition.
 //!
-//! The layout depends only on the descriptors in the binary and the partitions of the job, in every PE and in `shmem-info
-//! layout`. Objects are sorted by alignment (largest first), module, name and size: the linker's order differs between builds.
+//! The layout depends only on the descriptors in the binary and the partitions of the job, so every PE and `shmem-info layout`
+//! compute the same layout. Objects are sorted by alignment (largest first), module, name and size, as the linker's order varies.
 //!
-//! The first object of the k-th partition starts at [`colour`]`(k)`. Otherwise all partitions would start in the same sets
-//! of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns. A colour is part of the partition, less
-//! than an eighth of its size, and 0 if statics would not fit behind it.
+//! The first object of the k-th partition starts at the offset [`colour`]`(k)`. If all partitions started at offset 0, their
+//! first objects would map to the same sets of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns.
+//! A colour is less than an eighth of the partition's size. It is 0 if the statics would not fit behind it.
 
 use shmem_grammar::show_size;
 
@@ -15,21 +15,21 @@ use crate::partition::{PartitionSpec, StaticEntry};
 use super::error::setting;
 use super::{MAX_ALIGN, MIN_ALIGN};
 
-/// The offset of one object.
+/// A static and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Index of the object in the given entries.
+    /// Index of the static in the `entries` that were laid out.
     pub entry: usize,
-    /// Bytes from the start of the partition.
+    /// Bytes from the start of the partition to the static.
     pub offset: u64,
-    /// The object.
+    /// The descriptor of the static.
     pub object: StaticEntry,
 }
 
 /// One partition and the statics in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionLayout {
-    /// Index of its segment: 1 for the partition with the lowest ID, and so on.
+    /// Index of the partition's segment: 1 for the partition with the lowest ID, and so on.
     pub index: u32,
     /// The partition's ID.
     pub id: u32,
@@ -37,49 +37,48 @@ pub struct PartitionLayout {
     pub name: Text<32>,
     /// Bytes of the partition.
     pub size: u64,
-    /// Offset of the first object.
+    /// Bytes from the start of the partition to the first object.
     pub colour: u64,
-    /// Offset of the heap, behind the last object.
+    /// Bytes from the start of the partition to the heap, which begins behind the last object.
     pub end: u64,
     /// The statics, in order of their offsets.
     pub objects: Vec<Placed>,
 }
 
-/// The statics of a program in the partitions of a job.
+/// The layout of a program's statics in the partitions of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The partitions, in order of their IDs.
     pub partitions: Vec<PartitionLayout>,
 }
 
-/// Statics cannot be laid out: a partition is too small, or missing, or an alignment is not valid.
+/// The error of statics that cannot be laid out: a partition is too small, or missing, or an alignment is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LayoutError(String);
 
-/// Upper limit on the objects that a [`LayoutError`] names.
+/// Upper limit on the objects that a [`LayoutError`] lists by name.
 const NAMED: usize = 4;
 
-/// Distance of neighbouring colours: a page, so that sets of the TLB differ, plus a line, so that sets of the caches differ.
+/// Distance of successive colours: a page plus a cache line, so that sets of the TLB and sets of the caches differ.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
-/// Offset of the first object of the `index`-th partition (from 1), in bytes.
+/// Returns the offset, in bytes, of the first object of the `index`-th partition (from 1), whose size is `size` bytes.
 pub const fn colour(index: u32, size: u64) -> u64 {
     let eighth = size / 8 / MIN_ALIGN as u64 * MIN_ALIGN as u64;
     if eighth == 0 { 0 } else { index as u64 * COLOUR % eighth }
 }
 
-/// Lays statics out in the partitions of a job, given in order of their IDs.
-/// Fails if statics need more than their partition has, or name a missing partition.
-/// Panics if the partitions are not in order of their IDs.
+/// Lays statics out in the partitions of a job. Fails if statics do not fit in their partition, name a missing partition, or
+/// have an invalid alignment. Panics if the partitions are not in order of their IDs.
 pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     let layout = arrange(entries, partitions)?;
     layout.check()?;
     Ok(layout)
 }
 
-/// As [`layout`], but statics may exceed their partition: for tools that show the excess.
-/// Fails if a static names a missing partition. Panics if the partitions are not in order of their IDs.
+/// As [`layout`], but statics may exceed their partition, for tools that print the excess. Fails if a static names a missing
+/// partition, or has an invalid alignment. Panics if the partitions are not in order of their IDs.
 pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
@@ -99,7 +98,7 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
         objects.sort_by_key(|Placed { object: o, .. }| {
             (core::cmp::Reverse(o.align), o.module, o.name, o.size, o.file, o.line)
         });
-        // Objects in a file must not move if the job's other partitions change.
+        // Objects in a file must not move if the job's other partitions change, so their colour depends on the ID.
         let mut colour = colour(if spec.is_in_file() { spec.id } else { index }, spec.size);
         let mut end = place(&mut objects, colour);
         if end > spec.size {
@@ -112,7 +111,7 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     Ok(Layout { partitions: layout })
 }
 
-/// Places the objects from `start` on, and returns their end; `u64::MAX` on overflow.
+/// Assigns offsets to the objects from `start` on, and returns the end of the last object; `u64::MAX` on overflow.
 fn place(objects: &mut [Placed], start: u64) -> u64 {
     let up = |offset: u64, align: u64| offset.checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut end = start;
@@ -124,7 +123,7 @@ fn place(objects: &mut [Placed], start: u64) -> u64 {
 }
 
 impl PartitionLayout {
-    /// Properties that must match a file of the partition, one per line.
+    /// Describes the properties that must equal those in a file of the partition, one per line.
     pub fn describe_kept(&self) -> String {
         let order = if cfg!(target_endian = "little") { "little" } else { "big" };
         let mut text =
@@ -135,7 +134,7 @@ impl PartitionLayout {
         text
     }
 
-    /// Checks that the statics fit. Fails if they need more than the partition has.
+    /// Checks that the statics fit in the partition. Fails if they need more bytes than the partition has.
     pub fn check(&self) -> Result<(), LayoutError> {
         if self.end <= self.size {
             return Ok(());
@@ -168,7 +167,7 @@ impl Layout {
         self.partitions.iter().try_for_each(PartitionLayout::check)
     }
 
-    /// One line per partition and object, with all that must agree on all PEs.
+    /// Returns one line per partition and object, with all properties that must be equal on all PEs.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for p in &self.partitions {

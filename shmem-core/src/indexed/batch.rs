@@ -1,9 +1,10 @@
 //! Batches: updates that a loop issues one by one, buffered and carried out as lists.
 //!
-//! A buffer holds a fixed number of bytes, for any number of PEs. If all words are on this node and are not
-//! [combined](super::combined_updates), a list only hides the latency of memory: then the buffer fits the nearest cache.
+//! A batch buffers at most [`BUDGET`] bytes, whatever the number of PEs. If all words are on this node and their updates are not
+//! [combined](super::combined), a list gains only by hiding memory latency. Then fewer updates are buffered, so that the buffer
+//! fits the first-level cache.
 //!
-//! Buffers are carried out when the body returns, and dropped if the body panics.
+//! Buffered updates are carried out when the program's closure returns, and dropped if the closure panics.
 
 use std::panic::Location;
 
@@ -20,10 +21,10 @@ use crate::object::{AmoValue, AtomicWord, BitValue};
 /// Bytes of a batch's buffer.
 const BUDGET: usize = 1 << 20;
 
-/// Upper limit on the buffered updates, if the object is on this node.
+/// Upper limit on the buffered updates, if all words are on this node.
 const NEAR: usize = 1 << 10;
 
-/// Runs `body` with a batch of words, and completes the batch.
+/// Runs `body` with a batch of updates to `words`, and then completes the updates.
 #[track_caller]
 pub(super) fn run<P, V, R>(
     token: &(impl Stores + ?Sized),
@@ -51,10 +52,10 @@ where
     result
 }
 
-/// Carries out buffered updates of one kind: indices and values.
+/// A function that carries out the buffered updates of one kind, given their indices and values.
 type Carry<'b, V> = &'b mut dyn FnMut(Update, &[usize], &[V]);
 
-/// Buffers updates of words, and sends them as lists: from [`Indexed::batch`](super::Indexed::batch).
+/// A buffer for updates of words. The updates are sent as lists. [`Indexed::batch`](super::Indexed::batch) makes it.
 ///
 /// Updates have no order until a [`flush`](Self::flush). Each update is applied exactly once.
 pub struct Batch<'b, V: AmoValue> {
@@ -107,7 +108,7 @@ impl<V: AmoValue> Batch<'_, V> {
     }
 }
 
-/// Changes each word by its value. If all values are equal, sends one value.
+/// Applies the update `K` to each listed word with its value. If all values are equal, sends one value.
 fn change<K: Verb<V>, V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
     list: Elements<'_, P, usize>,
     values: &[V],
@@ -158,18 +159,18 @@ macro_rules! updates {
     };
 }
 updates! {
-    /// Writes a word. Of several writes to a word, one remains.
+    /// Writes a word. Of several values written to one word, any one remains.
     set [AmoValue] = Set;
     /// Adds to a word; see [`Indexed::add_each`](super::Indexed::add_each).
     add [AmoValue] = Add;
-    /// Sets a word to the minimum with the value.
+    /// Sets a word to the minimum of the word and `value`.
     min [AmoValue] = Min;
-    /// Sets a word to the maximum with the value.
+    /// Sets a word to the maximum of the word and `value`.
     max [AmoValue] = Max;
-    /// Bitwise and.
+    /// Combines a word with `value` by bitwise and.
     and [BitValue] = And;
-    /// Bitwise or.
+    /// Combines a word with `value` by bitwise or.
     or [BitValue] = Or;
-    /// Bitwise exclusive or.
+    /// Combines a word with `value` by bitwise exclusive or.
     xor [BitValue] = Xor;
 }

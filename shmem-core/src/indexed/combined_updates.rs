@@ -1,8 +1,8 @@
 //! Updates that are combined in private memory before they are applied.
 //!
-//! If a list has several updates for each word of a small object, the operands of each word are combined in a private copy of the object
-//! first, without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only commutative
-//! operations are combined, so the result is that of single updates. (Floating-point sums are added in some order.)
+//! If a list has several updates for each word of a small object, the operands of each word are first combined in a private copy of
+//! the object, without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only
+//! commutative operations are combined, so the result is that of single updates. (Floating-point operands are added in any order.)
 
 use core::cell::Cell;
 
@@ -13,20 +13,19 @@ use crate::object::AmoValue;
 use crate::planted_fault::mutant;
 use crate::transport::Width;
 
-/// Least number of updates per word of the object for which combining pays.
+/// Minimum number of updates per word of the object at which combining is faster.
 pub(super) const TIMES: usize = 4;
 
-/// Upper limit on the words of an object that is copied.
+/// Upper limit on the words of the object, because the private copy is as large as the object.
 const MOST: usize = 128 << 10;
 
-/// Whether a list of `count` elements of an object of `len` words is combined.
+/// Whether the updates of a list of `count` elements are combined, for an object of `len` words.
 #[inline(always)]
 pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
-/// Combines a list of updates. Returns the indices of the changed words, and an operand for each. Fails with the first index that is beyond
-/// the end.
+/// Combines the updates of a list. Returns the indices of the changed words, and an operand for each. Fails if an index is wrong.
 pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
@@ -52,7 +51,7 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     indices.clear();
     let mut changed = 0;
     for index in 0..len {
-        // Compared by bits, because a NaN is unequal to itself, and 0 == -0.
+        // Compares bits, because a NaN is unequal to itself, and -0 is equal to 0.
         if copy[index].to_bits64() != neutral.to_bits64() {
             copy[changed] = copy[index];
             changed += 1;
@@ -62,12 +61,12 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     Ok((indices, &copy[..changed]))
 }
 
-/// Buffers of a thread for a private copy of an object.
+/// Buffers of a thread for combining updates.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// The bits of each word.
+    /// The combined operands, one for each word of the object.
     words: Vec<u64>,
-    /// Indices of the changed words.
+    /// Indices of the words to change.
     indices: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! One call of a verb: checks of lengths, and the choice between near, combined and sorted lists.
+//! One call of an operation on a list: checks the lengths, and chooses the algorithm (`near`, `combined` or `rounds`).
 
 use core::panic::Location;
 
@@ -21,7 +21,7 @@ use crate::transport::{Change, Until, Width};
 /// The number type of the words of a place.
 pub(super) type Value<P> = <<P as Spread>::Item as AtomicWord>::Value;
 
-/// The elements of a call, and its location.
+/// The elements of a call, and the source line of the call.
 pub(super) struct Elements<'a, P, X> {
     pub(super) endpoint: &'a Endpoint,
     pub(super) place: P,
@@ -32,7 +32,7 @@ pub(super) struct Elements<'a, P, X> {
 copied! { [P: Copy, X] Elements<'_, P, X>; }
 
 impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
-    /// The elements of a list.
+    /// Returns the elements of a list, with the source line of the caller.
     #[inline(always)]
     #[track_caller]
     pub(super) fn of(endpoint: &'a Endpoint, list: Listed<'a, P, X>) -> Self {
@@ -40,12 +40,13 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Carries out `deed`, which reads or writes the elements. `len` is the number of local elements, which messages call `what`. Panics
-    /// if `len` is not the number of indices, or an index is beyond the end.
+    /// Carries out `deed`, which reads or writes the elements. `len` is the number of values in local memory, and `what` their name
+    /// in panic texts. Panics if `len` is not the number of indices, or an index is beyond the end.
     ///
     /// # Safety
     ///
-    /// `len` elements must be writable and nobody else's, or readable and unchanged, for as long as `until` says.
+    /// For as long as `until` says, the local memory of `deed` must have `len` elements: writable and accessed by nobody else if
+    /// `deed` reads the listed elements, and readable and unchanged if `deed` writes them.
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family, until: Until)
@@ -55,18 +56,18 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         let Self { endpoint, place, indices, location } = self;
         check_len(indices.len(), len, what);
         self.require(match (Near::find(endpoint, place, indices), deed) {
-            // SAFETY: `check_len` found an element of local memory for each index, writable and nobody else's (caller).
+            // SAFETY: `into` has an element for each index (`check_len`), writable and accessed by nobody else (caller).
             (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
-            // SAFETY: `check_len` found an element of local memory for each index, readable (caller).
+            // SAFETY: `values` has an element for each index (`check_len`), which is readable (caller).
             (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
             (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
-                // SAFETY: `check_len` found an element of local memory for each index; the rest is the caller's promise.
+                // SAFETY: the deed's local memory has an element for each index (`check_len`). The caller ensures the rest.
                 unsafe { carry_out(endpoint, place, indices, deed, until) }
             }),
         });
     }
 
-    /// Runs `body`, and reports the call to the observer, if there is one.
+    /// Runs `body`, and reports the call to the observer, if the job has one.
     fn told<R>(self, call: Call<'_>, body: impl FnOnce() -> R) -> R {
         let Self { endpoint, place, indices, .. } = self;
         if endpoint.observer().is_none() {
@@ -85,7 +86,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         endpoint.tell(Call { pe, segment, offset, bytes: indices.len() * size, listed, ..call }, body)
     }
 
-    /// Panics if an index was beyond the end.
+    /// Panics if `done` is the error of an index beyond the end.
     #[inline(always)]
     #[track_caller]
     fn require(self, done: Result<(), Wrong>) {
@@ -97,7 +98,8 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
 }
 
 impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
-    /// Changes the words. Panics if a slice of values has another length, or an index is beyond the end.
+    /// Applies the operation `K` to the listed words. Panics if the number of `values` is neither one nor that of the indices, or
+    /// an index is beyond the end.
     #[inline(always)]
     #[track_caller]
     pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
@@ -105,17 +107,18 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         self.require(if combined_updates::pays::<_, K>(self.indices.len(), self.place.span().len) {
             self.change_combined::<K>(values)
         } else {
-            // SAFETY: no `before`.
+            // SAFETY: without `before`, the caller need not provide local memory.
             unsafe { self.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
         });
     }
 
-    /// Changes the words, and writes their previous values to `before`. [`CompareSwap`](crate::transport::EachOp::CompareSwap) alone uses
-    /// the expected values. Panics as [`change`](Self::change) does, and if `len` is not the number of indices.
+    /// Applies the operation `K` to the listed words, and writes their previous values to `before`. Only
+    /// [`CompareSwap`](crate::transport::EachOp::CompareSwap) uses the expected values. Panics as [`change`](Self::change) does,
+    /// and if `len` is not the number of indices.
     ///
     /// # Safety
     ///
-    /// `before` must be writable for `len` values, and nobody else's, for as long as `until` says.
+    /// For as long as `until` says, `before` must be writable for `len` values, and accessed by nobody else.
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn fetch<K: Verb<Value<P>>>(
@@ -128,16 +131,15 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         check_len(self.indices.len(), len, "places for what was there before");
         check_values(self.indices.len(), values);
         check_values(self.indices.len(), expected);
-        // SAFETY: `check_len` found a value of `before` for each index; the rest is the caller's promise.
+        // SAFETY: `before` has a value for each index (`check_len`). The caller ensures the rest.
         self.require(unsafe { self.change_each::<K>(Some(before), values, expected, until) });
     }
 
-    /// Changes the words, once for each index.
+    /// Applies the operation `K` to the listed words, once for each index.
     ///
     /// # Safety
     ///
-    /// `before`, if it is given, must be writable for as many values as there are indices, and nobody else's, for as long as
-    /// `until` says.
+    /// For as long as `until` says, `before`, if given, must be writable for a value per index, and accessed by nobody else.
     #[inline(always)]
     unsafe fn change_each<K: Verb<Value<P>>>(
         self,
@@ -148,7 +150,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     ) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
         if let Some(near) = Near::find(endpoint, place, indices) {
-            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to those); the rest is the caller's promise.
+            // SAFETY: a word has the layout of its number (`AtomicWord` is sealed to such types). The caller ensures the rest.
             return unsafe { near.change::<_, K>(before, values, expected) };
         }
         let width = Width::of::<Value<P>>();
@@ -157,12 +159,12 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         let call =
             Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
-            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to those); the rest is the caller's promise.
+            // SAFETY: a word has the layout of its number (`AtomicWord` is sealed to such types). The caller ensures the rest.
             unsafe { carry_out(endpoint, place, indices, deed, until) }
         })
     }
 
-    /// Combines the updates of each word in private memory, and then changes each word once.
+    /// Combines the updates of each word in private memory, and then updates each word once.
     #[inline(never)]
     fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
@@ -172,16 +174,14 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
                 let (indices, values) =
                     combined_updates::combine::<_, K>(copies, indices, place.span().len, values)?;
                 let once = Elements { endpoint, place, indices, location };
-                // SAFETY: no `before`.
+                // SAFETY: without `before`, the caller need not provide local memory.
                 unsafe { once.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
             })
         })
     }
 }
 
-/// # Panics
-///
-/// If `index` is beyond the end of the object of `len` elements at `offset`.
+/// Panics if `index` is beyond the end of the object of `len` elements at `offset`.
 #[inline(always)]
 #[track_caller]
 pub(super) fn check_index(index: usize, len: usize, offset: usize) {

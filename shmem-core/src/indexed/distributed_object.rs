@@ -13,27 +13,27 @@ use crate::object::{On, PlaceIndex, SymBox, Symmetric};
 use crate::pe::Pe;
 use crate::symmetric_data::{Contents, SymmetricData};
 
-/// An ordered set of PEs over which an object can be spread: a team.
+/// A team: an ordered set of PEs over which an object can be spread.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no team",
     label = "not PEs in an order",
     note = "an object is spread over the members of a team: `world.team()`, or one of its splits"
 )]
 pub trait Ranked {
-    /// The PEs, by rank.
+    /// Returns the PEs, in order of their ranks.
     #[doc(hidden)]
     fn ranked(&self) -> Cow<'_, [Pe]>;
 }
 
-/// One object's elements on several PEs, with one numbering: from [`Symmetric::over`] and [`SymBox::over`].
+/// The elements of one object on several PEs, under one numbering. [`Symmetric::over`] and [`SymBox::over`] make it.
 ///
-/// This is a view: making it sends nothing, and other PEs may use another distribution for the object. [`at`](Self::at) lists elements for a
-/// verb of [`Indexed`](super::Indexed); [`locate`](Self::locate) is the place of one element, for single operations.
+/// Making this view sends nothing, and other PEs may number the object's elements by another distribution. [`at`](Self::at) lists
+/// elements for a method of [`Indexed`](super::Indexed), and [`locate`](Self::locate) returns the place of one element.
 pub struct Over<'a, T: SymmetricData, D: Distribution> {
     pes: Cow<'a, [Pe]>,
     segment: u32,
     pub(super) offset: usize,
-    /// Number of elements of each PE.
+    /// Number of elements on each PE.
     share: usize,
     map: D::Map,
     _object: PhantomData<On<'a, [T]>>,
@@ -55,7 +55,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         }
     }
 
-    /// Total number of elements on all PEs.
+    /// Returns the number of elements on all PEs.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.map.len()
@@ -66,12 +66,12 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         self.len() == 0
     }
 
-    /// The PEs that have the elements, by rank.
+    /// Returns the PEs that have the elements, in order of their ranks.
     pub fn pes(&self) -> &[Pe] {
         &self.pes
     }
 
-    /// The place of an element.
+    /// Returns the place of the element with an index.
     ///
     /// # Panics
     ///
@@ -81,12 +81,12 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     pub fn locate(&self, index: usize) -> On<'_, T> {
         let (pe, element) = self.owner(index);
         let offset = self.offset + element * size_of::<T>();
-        // SAFETY: the object has `share` elements at `offset` on every PE, aligned and reserved for as long as this borrows
-        // it, of which this is one: the map was made for that share, and the index is below its length.
+        // SAFETY: the object has `share` elements at `self.offset` on every PE, aligned and reserved while `self` borrows the
+        // object. `element` is one of them, because the map was made for that share, and the index is below the map's length.
         unsafe { On::new(pe, self.segment, offset, 1) }
     }
 
-    /// The PE that has an element, and the number of the element there.
+    /// Returns the PE that has the element with an index, and the element's number on that PE.
     ///
     /// # Panics
     ///
@@ -99,7 +99,8 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         (self.pes[rank], element)
     }
 
-    /// All elements of the PE with a rank. The first have the indices [`owned`](Self::owned), in order; the others have none.
+    /// Returns the place of all elements on the PE with a rank. The first of them have the indices [`owned`](Self::owned), in
+    /// order; the others have no index.
     ///
     /// # Panics
     ///
@@ -107,8 +108,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[track_caller]
     pub fn part(&self, rank: usize) -> On<'a, [T]> {
         let pe = self.pe(rank);
-        // SAFETY: the object has `share` elements at `offset` on every one of the PEs, aligned and reserved for as long as it is
-        // borrowed, which is `'a`.
+        // SAFETY: the object has `share` elements at `self.offset` on every PE, aligned and reserved for its borrow, `'a`.
         unsafe { On::new(pe, self.segment, self.offset, self.share) }
     }
 
@@ -123,7 +123,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         self.pes[rank]
     }
 
-    /// The indices of the elements of the PE with a rank, in the order of that PE's memory.
+    /// Returns the indices of the elements on the PE with a rank, in the order of that PE's memory.
     ///
     /// # Panics
     ///
@@ -137,15 +137,15 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
             .take_while(move |index| *index < map.len())
     }
 
-    /// The elements with these indices, in the list's order; an index may repeat.
+    /// Lists the elements with these indices, in this order. An index may repeat.
     #[inline(always)]
     pub fn at<'i, X: ListIndex>(&self, indices: &'i [X]) -> Listed<'i, &Self, X> {
         Listed::new(self, indices)
     }
 }
 
-// SAFETY: each of the PEs has `share` elements at the offset (`Over::new`); the map was made for that share and that number of PEs,
-// and locates every index below its length in them (`Map`).
+// SAFETY: the object has `share` elements at `offset` on each of the PEs (`Over::new`). The map was made for that share and that
+// number of PEs, so it locates every index below its length in these elements (`Map`).
 unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
     type Item = E;
 
@@ -170,11 +170,11 @@ unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
 }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// The array's elements on all members of a team, with one numbering.
+    /// Returns the array's elements on all members of a team, under one numbering.
     ///
     /// # Panics
     ///
-    /// If the distribution needs more elements than exist, or whole blocks and a member's part has none.
+    /// If a member has too few elements for the distribution, or no whole number of the distribution's blocks.
     #[track_caller]
     pub fn over<'a, E: SymmetricData, D: Distribution>(
         &'a self,
@@ -189,11 +189,11 @@ impl<T: SymmetricData> Symmetric<T> {
 }
 
 impl<T: Contents + ?Sized> SymBox<T> {
-    /// The object's elements on all members of a team, with one numbering.
+    /// Returns the object's elements on all members of a team, under one numbering.
     ///
     /// # Panics
     ///
-    /// If the distribution needs more elements than exist, or whole blocks and a member's part has none.
+    /// If a member has too few elements for the distribution, or no whole number of the distribution's blocks.
     #[track_caller]
     pub fn over<'a, E: SymmetricData, D: Distribution>(
         &'a self,
@@ -206,7 +206,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
         self.__over(team.ranked(), distribution)
     }
 
-    /// As [`over`](Self::over), for a list of PEs.
+    /// As [`over`](Self::over), for a list of PEs instead of a team.
     #[doc(hidden)]
     #[track_caller]
     pub fn __over<'a, E: SymmetricData, D: Distribution>(
@@ -221,7 +221,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
     }
 }
 
-/// All elements of a place, or of an object over several PEs: an argument of [`batch`](super::Indexed::batch).
+/// A place, or an object over several PEs, with all its elements: an argument of [`batch`](super::Indexed::batch).
 #[diagnostic::on_unimplemented(
     message = "the elements of `{Self}` have no numbers",
     label = "neither an array on a PE nor one over several",
@@ -231,7 +231,7 @@ pub trait Numbered {
     /// Type of the elements.
     type Item: SymmetricData;
 
-    /// The elements.
+    /// Returns the location of the elements.
     #[doc(hidden)]
     fn __spread(&self) -> impl Spread<Item = Self::Item> + '_;
 }

@@ -1,50 +1,49 @@
 //! Distributions: the numbering of the elements of an object over several PEs.
 
-/// Numbers the elements of an object over several PEs: [`Block`], [`Block::of`], [`Cyclic`] or [`BlockCyclic`].
+/// A numbering of an object's elements over several PEs: [`Block`], [`Block::of`], [`Cyclic`] or [`BlockCyclic`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no distribution",
     label = "not a way to number the elements of several PEs",
     note = "distributions are `Block`, `Block::of(n)`, `Cyclic` and `BlockCyclic::<B>`"
 )]
 pub trait Distribution: Copy + sealed::Sealed {
-    /// The map from indices to members and elements.
+    /// The map from indices to members and their elements.
     #[doc(hidden)]
     type Map: sealed::Map;
 
-    /// The map for `members` members that have `share` elements each.
+    /// Returns the map for `members` members with `share` elements each.
     ///
     /// # Panics
     ///
-    /// If `share` is too small, or no multiple of the block.
+    /// If `share` is too small for the distribution, or no multiple of its block.
     #[doc(hidden)]
     #[track_caller]
     fn map(self, share: usize, members: usize) -> Self::Map;
 }
 
 pub(super) mod sealed {
-    /// Types that are distributions.
     pub trait Sealed {}
 
-    /// Maps an index to a member and its element, and back.
+    /// Maps an index to a member and an element of that member, and back.
     ///
     /// # Safety
     ///
-    /// For every index below [`len`](Self::len), `locate` must give a rank that is less than the number of members, and an
-    /// element that is less than the share for which the map was made.
+    /// For every index below [`len`](Self::len), `locate` must return a rank below the number of members, and an element number
+    /// below the share for which the map was made.
     pub unsafe trait Map: Copy + Send + Sync + core::fmt::Debug {
-        /// Number of elements.
+        /// Returns the number of elements that have an index.
         fn len(&self) -> usize;
 
-        /// The rank of the member that has an element, and the number of the element there. Unspecified for an index beyond the end.
+        /// Returns the rank of the member that has an index's element, and the element's number there. Unspecified beyond the end.
         fn locate(&self, index: usize) -> (usize, usize);
 
-        /// Upper limit on the elements with an index on any member.
+        /// Returns an upper limit on the number of elements of one member that have an index.
         fn depth(&self) -> usize;
 
-        /// Number of contiguous elements on one member from an index on, at least 1. Some of the last may have no index.
+        /// Returns how many elements from an index on are contiguous on one member, at least 1. The last may have no index.
         fn run(&self, index: usize) -> usize;
 
-        /// The index of element number `element` of a member. Grows with `element`, and may be beyond the end.
+        /// Returns the index of a member's element number `element`. The index grows with `element`, and may be beyond the end.
         fn index_of(&self, rank: usize, element: usize) -> usize;
     }
 }
@@ -54,22 +53,22 @@ pub(super) mod sealed {
 pub struct Block;
 
 impl Block {
-    /// Blocks for `length` elements in all. Each member has `length` divided by the number of members, rounded up; the last
-    /// members may have fewer. The object must be large enough.
+    /// Returns the distribution of `length` elements in blocks. Each member has `length` divided by the number of members, rounded
+    /// up; the last members may have fewer. The object must be large enough.
     pub const fn of(length: usize) -> BlockOf {
         BlockOf(length)
     }
 }
 
-/// [`Block::of`] a number of elements.
+/// The distribution that [`Block::of`] returns, with its number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockOf(usize);
 
-/// Deals elements to members in turn: index `i` is element `i / members` of member `i % members`.
+/// Deals elements to members in turn (round-robin): index `i` is element `i / members` of member `i % members`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cyclic;
 
-/// Deals blocks of `B` elements to members in turn. The share of a member must be a multiple of `B`.
+/// Deals blocks of `B` elements to members in turn (round-robin). The share of a member must be a multiple of `B`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockCyclic<const B: usize>;
 
@@ -129,7 +128,7 @@ fn whole(share: usize, members: usize) -> usize {
     len
 }
 
-/// One block for each member.
+/// The map of [`Block`] and [`BlockOf`]: one block for each member.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
     block: usize,
@@ -137,8 +136,8 @@ pub struct Blocks {
     len: usize,
 }
 
-// SAFETY: an index below `len` is below `members * block`, so its quotient by `block` is below `members`, and the remainder
-// below `block`, which is at most the share. (If `block` is 0, `len` is 0.)
+// SAFETY: an index below `len` is below `members * block`. So its quotient by `block`, the rank, is below `members`, and its
+// remainder, the element, is below `block`, which is at most the share. (If `block` is 0, `len` is 0.)
 unsafe impl sealed::Map for Blocks {
     #[inline(always)]
     fn len(&self) -> usize {
@@ -163,20 +162,20 @@ unsafe impl sealed::Map for Blocks {
     }
 }
 
-/// Blocks of `B` elements, dealt to members in turn.
+/// The map of [`Cyclic`] and [`BlockCyclic`]: blocks of `B` elements, dealt to members in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Turns<const B: usize> {
-    /// Blocks per member.
+    /// Number of blocks of each member.
     turns: usize,
     members: usize,
     by: Reciprocal,
-    /// Total elements.
+    /// Number of elements on all members.
     len: usize,
 }
 
-// SAFETY: an index below `len`, which is `members * turns * B`, is in a block below `members * turns`. The block's remainder
-// by `members` is below `members` (not 0, since `len` is not), and the quotient below `turns`: so
-// the element is below `turns * B`, which is the share of a member in elements.
+// SAFETY: an index below `len`, which is `members * turns * B`, is in a block whose number is below `members * turns`. The
+// remainder of that number by `members`, the rank, is below `members` (not 0, since `len` is not). The quotient is below `turns`,
+// so the element is below `turns * B`, which is the share.
 unsafe impl<const B: usize> sealed::Map for Turns<B> {
     #[inline(always)]
     fn len(&self) -> usize {
@@ -203,27 +202,27 @@ unsafe impl<const B: usize> sealed::Map for Turns<B> {
     }
 }
 
-/// A divisor with its reciprocal, by which a number is divided by a multiplication.
+/// A divisor with its reciprocal, for divisions by one multiplication.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reciprocal {
     divisor: u64,
-    /// 2^64 / `divisor`, rounded down, or one less.
+    /// (2^64 - 1) / `divisor`, rounded down.
     factor: u64,
 }
 
 impl Reciprocal {
-    /// The reciprocal of a number; 0 counts as 1.
+    /// Returns the reciprocal of `divisor`; 0 counts as 1.
     pub(super) fn of(divisor: usize) -> Self {
         let divisor = (divisor as u64).max(1);
         Self { divisor, factor: u64::MAX / divisor }
     }
 
-    /// Quotient and remainder.
+    /// Returns the quotient and the remainder of `number`.
     #[inline(always)]
     pub(super) fn divide(self, number: usize) -> (usize, usize) {
         let (number, Self { divisor, factor }) = (number as u64, self);
-        // `factor` is at least (2^64 - divisor) / divisor. So the product is less than the quotient by no more than
-        // number / 2^64, which is less than 1: rounded down it is the quotient, or one less.
+        // `factor` is at least 2^64 / divisor - 1. So number * factor / 2^64 is at most number / 2^64, which is below 1, less than
+        // the exact quotient. Rounded down, it is the quotient or one less.
         let quotient = ((u128::from(number) * u128::from(factor)) >> 64) as u64;
         let rest = number - quotient * divisor;
         let is_short = rest >= divisor;

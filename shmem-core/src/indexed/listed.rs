@@ -14,7 +14,7 @@ use crate::symmetric_data::{Contents, SymmetricData, copied};
     note = "numbers that are written down without a type are taken for `i32`: `&[1_usize, 5]`"
 )]
 pub trait ListIndex: Copy + sealed::Sealed {
-    /// The index, or `usize::MAX` if the index is larger.
+    /// Returns the index as a `usize`; `usize::MAX` if the index is larger.
     #[doc(hidden)]
     fn index(self) -> usize;
 }
@@ -32,8 +32,8 @@ macro_rules! indices {
 }
 indices!(u32 u64 usize);
 
-/// Elements of a place, or of an object over several PEs, by index: from [`On::at`] and [`Over::at`](crate::indexed::Over::at), for the
-/// verbs of [`Indexed`](super::Indexed).
+/// A list of elements, by index, of a place or of an object over several PEs. [`On::at`] and [`Over::at`](crate::indexed::Over::at)
+/// make the list, and the methods of [`Indexed`](super::Indexed) access its elements.
 #[derive(Debug)]
 pub struct Listed<'i, P, X> {
     place: P,
@@ -48,7 +48,7 @@ impl<'i, P, X> Listed<'i, P, X> {
         Self { place, indices }
     }
 
-    /// The place, and the indices.
+    /// Returns the place and the indices.
     #[doc(hidden)]
     pub fn __parts(self) -> (P, &'i [X]) {
         (self.place, self.indices)
@@ -56,7 +56,7 @@ impl<'i, P, X> Listed<'i, P, X> {
 }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {
-    /// The elements with these indices, in the list's order; an index may repeat. The methods of
+    /// Lists the elements with these indices, in this order. An index may repeat. The methods of
     /// [`Indexed`](crate::indexed::Indexed) check each index.
     #[inline(always)]
     pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>
@@ -70,48 +70,47 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 pub(super) mod sealed {
     use super::{Pe, SymmetricData};
 
-    /// Types of indices.
     pub trait Sealed {}
 
-    /// The range that listed elements have in the slot of each of their PEs.
+    /// The memory range of an object's elements, which is the same in the slots of all its PEs.
     #[derive(Clone, Copy, Debug)]
     pub struct Span {
-        /// Number of elements on all PEs that have an index.
+        /// Number of elements that have an index, on all PEs.
         pub len: usize,
-        /// Index of the segment.
+        /// Index of the object's segment.
         pub segment: u32,
-        /// Bytes from the start of a slot.
+        /// Bytes from the start of a PE's slot to the first element.
         pub offset: usize,
-        /// Number of elements of each PE.
+        /// Number of elements on each PE.
         pub share: usize,
-        /// As [`On::is_named`](crate::object::On::is_named).
+        /// Whether numbers of other sizes may overlap the object's numbers; see [`On::is_named`](crate::object::On::is_named).
         pub is_named: bool,
     }
 
-    /// Where elements that have an index are.
+    /// The location of elements that have an index.
     ///
     /// # Safety
     ///
-    /// `share` elements of `Item` must be at `offset` in the segment of each of the PEs, aligned, and reserved for as long as the value
-    /// lives. `locator` must return, for every index below `len`, a position in `pes` and the number of one of the `share` elements.
+    /// `share` elements of `Item` must be at `offset` in the slot of each of the PEs, aligned, and reserved for as long as the
+    /// value lives. `locator` must return, for every index below `len`, a position in `pes` and an element number below `share`.
     pub unsafe trait Spread: Copy {
         /// Type of the elements.
         type Item: SymmetricData;
 
-        /// Whether one PE has all elements, so that no division is needed to find one.
+        /// Whether one PE has all elements, so that an element is found without a division.
         const IS_ONE: bool;
 
-        /// The range of the elements in a slot.
+        /// Returns the memory range of the elements in a slot.
         fn span(self) -> Span;
-        /// The PEs of the elements.
+        /// Returns the PEs that have the elements.
         fn pes(&self) -> &[Pe];
-        /// A function from an index to a position in `pes`, and an element there. The function owns its data, because otherwise the
-        /// compiler assumes that the stores of a loop change the data.
+        /// Returns a function that maps an index to a position in `pes` and an element number there. The function owns its data,
+        /// because otherwise the compiler would assume that a loop's stores change the data.
         fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
     }
 }
 
-// SAFETY: a place of a slice has its elements at its offset, on its PE (`On::new`), and index `i` is element `i`.
+// SAFETY: the elements of a place are at its offset, on its PE (`On::new`), and index `i` is element `i`.
 unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
     type Item = E;
 
@@ -134,7 +133,7 @@ unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
     }
 }
 
-/// An index beyond the end.
+/// The error of an index beyond the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
     pub(super) position: usize,
@@ -142,7 +141,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// Panics at the caller, for the object of `len` items at `offset`.
+    /// Panics at the source line of the caller. The object has `len` elements, at `offset`.
     #[cold]
     #[inline(never)]
     #[track_caller]

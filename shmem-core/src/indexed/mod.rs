@@ -1,13 +1,14 @@
 //! Single elements of symmetric objects by lists of their indices: the irregular counterpart of `strided!`.
 //!
-//! [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object [over](Over) several PEs, whose elements
-//! a [`Distribution`] numbers. The verbs of [`Indexed`] take both. A [`Batch`] is for loops that find indices one by one.
+//! [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object [over](Over) several PEs, whose
+//! elements a [`Distribution`] numbers. The methods of [`Indexed`] access the elements of either. A [`Batch`] is for loops that
+//! find indices one by one.
 //!
-//! `dispatch` checks lengths and chooses one of three algorithms: `node_lists`, unsorted with prefetching, if all PEs are on this node; `combined_updates`, by
-//! a private copy, for several updates of each word; `remote_lists`, sorted by PE, for other nodes.
+//! `call` checks lengths and chooses the algorithm. If all PEs are on this node, `near` accesses elements in the order of the list,
+//! with prefetching. For several updates of each word, `combined` uses a private copy. Otherwise `rounds` sorts the elements by PE.
 //!
-//! Every index is compared with the length once, before its element is used. A wrong index is reported with its position in the list.
-//! Earlier elements may have been moved, and no elements of later rounds.
+//! Every index is compared with the length before its element is used. A wrong index is reported with its position in the list.
+//! Elements before that position may have been accessed already, but no elements of later rounds.
 
 mod batch;
 mod combined_updates;
@@ -41,10 +42,11 @@ use crate::transport::Until;
 
 /// Moves and changes elements by lists of indices.
 ///
-/// Destinations come first, and words before values. Reads are complete on return. Writes and updates are visible to every PE after
-/// `quiet` or a barrier; lists and values may be reused on return. There is no order inside of a call; `fence` orders calls. If an
-/// index repeats, each of its updates is applied exactly once, and one of the values that are scattered to it remains, whole if it has
-/// at most 8 bytes. Each update is atomic, as those of [`Amo`](crate::context::Amo) are; the list as a whole is not.
+/// The destination is the first argument; words come before values. Reads are complete on return. Writes and updates are visible to
+/// every PE after `quiet` or a barrier; lists and values may be reused on return. `fence` orders calls, but not the accesses of one
+/// call. If an index repeats, each of its updates is applied exactly once. Of several values that are scattered to it, one remains;
+/// a value of more than 8 bytes may be a mix. Each update is atomic, as in [`Amo`](crate::context::Amo); the list as a whole is
+/// not.
 ///
 /// A read from several PEs on other nodes may complete all earlier operations of the token as well.
 ///
@@ -69,7 +71,7 @@ use crate::transport::Until;
 pub trait Indexed: Initiator {
     verbs!(blocking);
 
-    /// Runs `body`, which changes words one by one; the updates are sent as lists. All are complete when this returns, as by `quiet`.
+    /// Runs `body`, which updates words one by one, and sends the updates as lists. All updates are complete on return.
     ///
     /// At most 1 MiB is buffered, for any number of PEs. If `body` panics, buffered updates are dropped.
     ///
@@ -105,8 +107,7 @@ pub trait Indexed: Initiator {
 
 impl<I: Initiator + ?Sized> Indexed for I {}
 
-/// Non-blocking forms of [`Indexed`], which are complete when the scope ends. Lists, and the operands of updates, may be reused on
-/// return.
+/// Non-blocking forms of the methods of [`Indexed`], complete when the scope ends. Lists and operands may be reused on return.
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     verbs!(nonblocking);
 }

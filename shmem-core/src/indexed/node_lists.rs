@@ -13,10 +13,9 @@ use crate::transport::atomic_op::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 
-/// Upper limit on the PEs of a list that are checked one by one, if some PEs of the job are on other nodes.
+/// Upper limit on the PEs that are tested one by one for being on this node, if the job has other nodes or an observer.
 const FEW: usize = 64;
 
-/// A list whose elements are all on this node.
 pub(super) struct Near<'e, 'i, P, X> {
     endpoint: &'e Endpoint,
     place: P,
@@ -24,7 +23,7 @@ pub(super) struct Near<'e, 'i, P, X> {
 }
 
 impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
-    /// The list, or `None` if a PE may be on another node, or there is an observer.
+    /// Returns the list; `None` if a PE may be on another node, or there is an observer.
     #[inline(always)]
     pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
         let pes = place.pes();
@@ -33,7 +32,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         is_near.then_some(Self { endpoint, place, indices })
     }
 
-    /// A function from a position in the list to the address of the element, in the arena.
+    /// Returns a function from a position in the list to the address of the element, in the arena.
     #[inline(always)]
     fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, Wrong> + Copy {
         let Self { endpoint, place, indices } = self;
@@ -59,7 +58,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         }
     }
 
-    /// Calls `work` for all elements. `expect` prefetches the cache lines of a large object; a small object needs no prefetch.
+    /// Calls `work` for all elements, in order. If the object is large, first calls `expect` to prefetch an element's cache lines.
     #[inline(always)]
     fn each(&self, expect: impl Fn(*mut u8), mut work: impl FnMut(usize, *mut u8)) -> Result<(), Wrong> {
         let (count, address) = (self.indices.len(), self.addresses());
@@ -72,11 +71,11 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         led(!P::IS_ONE, count, address, expect, work)
     }
 
-    /// Reads all elements.
+    /// Reads all elements into `into`.
     ///
     /// # Safety
     ///
-    /// `into` must be writable for an element per index, and nobody else's.
+    /// `into` must be writable for an element per index, and accessed by nobody else.
     #[inline(always)]
     pub(super) unsafe fn gather(&self, into: *mut P::Item) -> Result<(), Wrong>
     where
@@ -88,9 +87,9 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             move |k, from| {
                 let to = into.wrapping_add(k);
                 if size_of::<P::Item>() <= 16 {
-                    // SAFETY: an element of the object (`addresses`), aligned.
+                    // SAFETY: `from` is an aligned element of the object (`addresses`).
                     let value = unsafe { shm::load(from.cast::<P::Item>(), is_named) };
-                    // SAFETY: `k` is below the length of the list (caller).
+                    // SAFETY: `k` is below the length of the list, so `to` is writable (caller).
                     unsafe { to.write(value) };
                 } else {
                     // SAFETY: `from` is an element of the object (`addresses`), and `to` is writable (caller).
@@ -100,7 +99,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         )
     }
 
-    /// Writes all elements.
+    /// Writes all elements from `values`.
     ///
     /// # Safety
     ///
@@ -114,9 +113,9 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         self.each(shm::expect_write, move |k, to| {
             let from = values.wrapping_add(k);
             if size_of::<P::Item>() <= 16 {
-                // SAFETY: `k` is below the length of the list (caller).
+                // SAFETY: `k` is below the length of the list, so `from` is readable (caller).
                 let value = unsafe { from.read() };
-                // SAFETY: an element of the object (`addresses`), aligned.
+                // SAFETY: `to` is an aligned element of the object (`addresses`).
                 unsafe { shm::store(to.cast::<P::Item>(), value, is_named) };
             } else {
                 // SAFETY: `to` is an element of the object (`addresses`), and `from` is readable (caller).
@@ -125,11 +124,11 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         })
     }
 
-    /// Changes all words.
+    /// Applies the operation `K` to all words.
     ///
     /// # Safety
     ///
-    /// Elements must be words of `V`. `before`, if given, must be writable for a value per index, and nobody else's.
+    /// Elements must be words of `V`. `before`, if given, must be writable for a value per index, and accessed by nobody else.
     #[inline(always)]
     pub(super) unsafe fn change<V: AmoValue, K: Verb<V>>(
         &self,
@@ -145,7 +144,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         };
         let changed = |k: usize, word: *mut u8| {
             let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
-            // SAFETY: an element of the object (`address`), which is an aligned word of `V` (caller).
+            // SAFETY: `word` is an element of the object (`addresses`), which is an aligned word of `V` (caller).
             unsafe { apply(word, Width::of::<V>(), op) }
         };
         let address = self.addresses();
@@ -160,25 +159,25 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             }),
             Some(before) => led(!P::IS_ONE, count, address, expect, |k, word| {
                 let found = V::from_bits64(changed(k, word));
-                // SAFETY: `k` is below the length of the list (caller).
+                // SAFETY: `k` is below the length of the list, so that place of `before` is writable (caller).
                 unsafe { before.wrapping_add(k).write(found) };
                 ring(k);
             }),
         };
-        // After a wrong index, too, because earlier words were changed.
+        // Ring even if an index was wrong, because words earlier in the list were changed.
         if !is_silent && !mutant("list-without-bell") {
             self.ring();
         }
         done
     }
 
-    /// Rings the bells of all PEs whose words the list changes.
+    /// Rings the doorbells of all PEs whose words the list changes.
     #[inline(never)]
     fn ring(&self) {
         let Self { endpoint, place, indices } = self;
         let ring = |slot: Option<usize>| {
             let Some(slot) = slot else { return };
-            // SAFETY: the start of the slot of a PE on this node.
+            // SAFETY: `start_of` returns the start of the mapped slot of a PE on this node.
             unsafe { Endpoint::bell_at(endpoint.start_of(slot)) }.ring_watchers();
         };
         let pes = place.pes();

@@ -1,11 +1,10 @@
-//! Verbs: the operations on each word of a list, as types for which loops are compiled; the operands of verbs; and the methods of tokens
-//! and scopes.
+//! Operations on the words of a list, each a type for which loops are compiled; their operands; the methods of tokens and scopes.
 
 use crate::object::AmoValue;
 use crate::observe::Family;
 use crate::transport::{EachOp, Number, Operand};
 
-/// An operation on words of a number type.
+/// An operation on words whose numbers have type `V`.
 pub(super) trait Verb<V: AmoValue> {
     const OP: EachOp;
     const FAMILY: Family;
@@ -45,33 +44,33 @@ const fn addition(number: Number) -> EachOp {
     }
 }
 
-/// One value for a list's words, or a value per word: `1`, `&values`.
+/// One value for all words of a list, or one value per word: `1`, `&values`.
 ///
 /// # Safety
 ///
-/// `operand` must have `count` values, or one.
+/// `operand` must return `count` values, or one value if `count` is `None`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value for words of `{V}`",
     label = "neither one `{V}` nor a slice of them",
     note = "words are all changed by the same value, `1`, or each by its own, `&values[..]`"
 )]
 pub unsafe trait OneOrEach<V: AmoValue>: Copy {
-    /// Number of values; `None` for one value for all.
+    /// Returns the number of values; `None` if one value is for all words.
     #[doc(hidden)]
     fn count(self) -> Option<usize>;
 
-    /// The value for word `k` of the list.
+    /// Returns the value for word `k` of the list.
     #[doc(hidden)]
     fn value(self, k: usize) -> V;
 
-    /// All values, for transports.
+    /// Returns all values, for transports.
     #[doc(hidden)]
     fn operand<'a>(self) -> Operand<'a>
     where
         Self: 'a;
 }
 
-// SAFETY: one value.
+// SAFETY: `count` is `None`, and `operand` returns one value.
 unsafe impl<V: AmoValue> OneOrEach<V> for V {
     #[inline(always)]
     fn count(self) -> Option<usize> {
@@ -93,7 +92,7 @@ unsafe impl<V: AmoValue> OneOrEach<V> for V {
 
 macro_rules! slices {
     ($([$($length:tt)*] $slice:ty;)*) => {$(
-        // SAFETY: the slice's values.
+        // SAFETY: `operand` returns the values of the slice, and `count` is their number.
         unsafe impl<V: AmoValue, $($length)*> OneOrEach<V> for &$slice {
             #[inline(always)]
             fn count(self) -> Option<usize> {
@@ -120,7 +119,7 @@ slices! {
     [const N: usize] [V; N];
 }
 
-/// The verbs as methods: blocking ones of a trait, or non-blocking ones of scopes, which borrow slices until the scope ends.
+/// Defines the operations as methods: blocking ones of a trait, or non-blocking ones of scopes, which borrow slices until they end.
 macro_rules! verbs {
     (blocking) => {
         verbs! { [] [&] [where Self: Stores] Return }
@@ -135,22 +134,22 @@ macro_rules! verbs {
             gather: gather;
             /// Writes elements: the element at list index `k` becomes `values[k]`.
             scatter: scatter;
-            /// Writes words. Of several writes to a word, one remains.
+            /// Writes words. Of several values written to one word, any one remains.
             set_each: change Set [AmoValue];
-            /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
-            /// digits from run to run; a sum that is not a number is `NAN`.
+            /// Adds to words; integers wrap. Floating-point values are added in any order, so sums may differ in their last digits
+            /// from run to run. A sum that is not a number is `NAN`.
             add_each: change Add [AmoValue];
-            /// Sets each word to the minimum with its value; see [`Amo::set_min`](crate::context::Amo::set_min).
+            /// Sets each word to the minimum of the word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
             min_each: change Min [AmoValue];
-            /// Sets each word to the maximum with its value; see [`Amo::set_max`](crate::context::Amo::set_max).
+            /// Sets each word to the maximum of the word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
             max_each: change Max [AmoValue];
-            /// Bitwise and.
+            /// Combines each word with its value by bitwise and.
             and_each: change And [BitValue];
-            /// Bitwise or.
+            /// Combines each word with its value by bitwise or.
             or_each: change Or [BitValue];
-            /// Bitwise exclusive or.
+            /// Combines each word with its value by bitwise exclusive or.
             xor_each: change Xor [BitValue];
-            /// Reads words.
+            /// Reads words: `into[k]` becomes the word at list index `k`.
             fetch_each: fetch Fetch;
             /// As [`add_each`](Self::add_each), and returns the previous values in `before`.
             fetch_add_each: fetch_by FetchAdd;
@@ -158,9 +157,10 @@ macro_rules! verbs {
             fetch_min_each: fetch_by FetchMin;
             /// As [`max_each`](Self::max_each), and returns the previous values in `before`.
             fetch_max_each: fetch_by FetchMax;
-            /// Writes words, and returns the previous values in `before`.
+            /// Writes words, and returns their previous values in `before`.
             swap_each: fetch_by Swap;
-            /// Writes the desired value to each word that equals the expected one, bit for bit; returns the previous values in `before`.
+            /// Writes the desired value to each word that equals the expected one, bit for bit. Returns the previous values in
+            /// `before`.
             compare_swap_each: compare CompareSwap;
         }
     };
@@ -172,13 +172,13 @@ macro_rules! verbs {
     )*};
 }
 
-/// A method, by its kind, which determines the arguments.
+/// Defines one method. The kind of method (`gather`, `change`, ..) determines its arguments.
 macro_rules! method {
     (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident) => {
         method! {
             @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
             $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: Listed<'_, P, X>)
-            // SAFETY: borrowed exclusively, for as long as `until` says.
+            // SAFETY: `into` is borrowed exclusively, for as long as `until` says.
             unsafe {
                 let (deed, what) = (Deed::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
                 Elements::of(this.endpoint(), from).transfer(deed, into.len(), what, Family::Gather, Until::$until);
@@ -189,7 +189,7 @@ macro_rules! method {
         method! {
             @ $visible $bound $doc "If there is not one value for each index, or an index is beyond the end."
             $name [PlainData] |this| (to: Listed<'_, P, X>, values: $($borrow)* [P::Item])
-            // SAFETY: borrowed, for as long as `until` says.
+            // SAFETY: `values` is borrowed, for as long as `until` says.
             unsafe {
                 let deed = Deed::Place(values.as_ptr().cast());
                 let (list, family) = (Elements::of(this.endpoint(), to), Family::Scatter);
@@ -210,7 +210,7 @@ macro_rules! method {
             $name [AtomicWord] |this| (into: $($borrow)* mut [Value<P>], words: Listed<'_, P, X>)
             {
                 let (to, len, none) = (into.as_mut_ptr(), into.len(), Value::<P>::zeroed());
-                // SAFETY: borrowed exclusively, for as long as `until` says.
+                // SAFETY: `into` is borrowed exclusively, for as long as `until` says.
                 unsafe { Elements::of(this.endpoint(), words).fetch::<operation::$verb>(to, len, (none, none), Until::$until) };
             }
         }
@@ -223,7 +223,7 @@ macro_rules! method {
             (before: $($borrow)* mut [Value<P>], words: Listed<'_, P, X>, values: impl OneOrEach<Value<P>>)
             {
                 let (to, len, none) = (before.as_mut_ptr(), before.len(), Value::<P>::zeroed());
-                // SAFETY: borrowed exclusively, for as long as `until` says.
+                // SAFETY: `before` is borrowed exclusively, for as long as `until` says.
                 unsafe { Elements::of(this.endpoint(), words).fetch::<operation::$verb>(to, len, (none, values), Until::$until) };
             }
         }
@@ -239,7 +239,7 @@ macro_rules! method {
                 expected: impl OneOrEach<Value<P>>,
                 desired: impl OneOrEach<Value<P>>
             )
-            // SAFETY: borrowed exclusively, for as long as `until` says.
+            // SAFETY: `before` is borrowed exclusively, for as long as `until` says.
             unsafe {
                 let (to, len) = (before.as_mut_ptr(), before.len());
                 Elements::of(this.endpoint(), words).fetch::<operation::$verb>(to, len, (expected, desired), Until::$until);

@@ -12,14 +12,14 @@ use crate::fixed_text::counted;
 use crate::object::{On, object_at};
 use crate::symmetric_data::{PlainData, SymmetricData};
 
-/// Least bytes of a run that is transferred by itself. The elements of shorter runs become a list.
+/// Minimum size of a contiguous run, in bytes, that is transferred by itself. Shorter runs are transferred as a list of elements.
 const TOGETHER: usize = 256;
 
-/// Number of elements in one list.
+/// Upper limit on the elements of one list.
 const LISTED: usize = 64 << 10;
 
 impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
-    /// The places of a range of elements, in order: one for each contiguous run.
+    /// Returns the places of a range of elements, in order: one place for each contiguous run.
     ///
     /// # Panics
     ///
@@ -36,7 +36,7 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
         })
     }
 
-    /// The range. Panics if it is not in the object.
+    /// Returns `range`. Panics if the range is not in the object.
     #[track_caller]
     fn inside(&self, range: Range<usize>) -> Range<usize> {
         let (len, Range { start, end }) = (self.len(), &range);
@@ -87,7 +87,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         });
     }
 
-    /// Writes consecutive elements: element `first + k` becomes `values[k]`. Becomes visible as after a
+    /// Writes consecutive elements: element `first + k` becomes `values[k]`. The values become visible as after a
     /// [`put`](crate::context::Rma::put).
     ///
     /// # Panics
@@ -110,7 +110,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         }
     }
 
-    /// Whether runs are so short that their elements become a list.
+    /// Whether runs are so short that their elements are transferred as a list.
     fn is_listed(&self) -> bool {
         !self.is_empty()
             && self.map().run(0).saturating_mul(size_of::<T>()) < TOGETHER.min(self.len() * size_of::<T>())

@@ -1,8 +1,9 @@
-//! Lists with elements on other nodes, or with an observer. They are sorted by PE, a round at a time, in buffers of the thread.
+//! Lists with elements on other nodes, or in an observed job. Their elements are sorted by PE, a round at a time, in thread-local
+//! buffers.
 //!
-//! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort: it writes the
-//! numbers of elements in the order of the PEs. Then the [kernel](Near) or the transport carries out the part of each PE. Numbers of
-//! elements have 32 bits, so every 2^32 elements of a PE are a group of their own.
+//! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort of the
+//! elements' numbers by PE. Then the [kernel](Near), on this node, or the transport carries out the part of each PE. An element's
+//! number on its PE has 32 bits, so every 2^32 elements of a PE are a separate group.
 
 use core::cell::Cell;
 use std::thread::LocalKey;
@@ -18,13 +19,13 @@ use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until
 /// Upper limit on the elements of a round.
 const ROUND: usize = 128 << 10;
 
-/// Upper limit on the bytes of values in a round, if it has more than one value.
+/// Upper limit on the bytes of the values in a round. A longer value is a round by itself.
 const VALUES: usize = 1 << 20;
 
-/// Upper limit on the elements of a group, whose numbers have 32 bits.
+/// Upper limit on the elements of a group, so that their numbers fit in 32 bits.
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
-/// Upper limit on the elements of a round of this deed.
+/// Returns the upper limit on the elements of a round for `deed`, with elements of `size` bytes.
 fn round(deed: Deed<'_>, size: usize) -> usize {
     match deed {
         Deed::Place(_) => (VALUES / size).clamp(1, ROUND),
@@ -32,40 +33,42 @@ fn round(deed: Deed<'_>, size: usize) -> usize {
     }
 }
 
-/// Elements of one PE that have numbers of 32 bits.
+/// The listed elements among at most 2^32 consecutive elements of one PE, so that 32 bits suffice for their numbers.
 struct Group<'g> {
     pe: Pe,
     segment: u32,
-    /// Bytes from the start of the slot to element 0.
+    /// Bytes from the start of the PE's slot to element 0 of the group.
     offset: usize,
-    /// Number of elements of the group.
+    /// Number of elements of the group, listed or not.
     length: usize,
     /// Bytes of an element.
     size: usize,
-    /// Numbers of the listed elements.
+    /// Numbers of the listed elements in the group.
     indices: &'g [u32],
-    /// The position of each element in the memory of the deed; `None` if they are in order.
+    /// The position of each listed element in the local memory of the deed; `None` if the elements are in order.
     positions: Option<&'g [u32]>,
 }
 
 impl Group<'_> {
+    /// Carries out `deed` on the listed elements.
+    ///
     /// # Safety
     ///
-    /// The slot of the PE must hold `length` aligned elements at `offset`, and every index must be below `length`. The memory of the deed
-    /// must cover all positions, readable until the return, or writable for as long as `until` says. If the deed changes elements, they
-    /// must be words of its width.
+    /// The slot of the PE must have `length` aligned elements at `offset`, and every index must be below `length`. The local memory
+    /// of `deed` must cover all positions, readable until the return, or writable for as long as `until` says. If `deed` changes
+    /// elements, they must be words of its width.
     unsafe fn carry_out(&self, endpoint: &Endpoint, deed: Deed<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
             let near = Near { first: slot.wrapping_add(offset), size, indices };
-            // SAFETY: the start of a slot of this node.
+            // SAFETY: `slot` is the start of a mapped slot of this node.
             let bell = unsafe { Endpoint::bell_at(slot) };
-            // SAFETY: elements in a slot of this node, and sufficient local memory for the deed (caller).
+            // SAFETY: the elements are in a slot of this node, and the deed has enough local memory (caller).
             return unsafe { near.carry_out(deed, positions, || bell.ring_watchers()) };
         }
         let Far { transport, channel } = endpoint.far();
         let elements = Elements { first: Remote { pe, segment, offset }, size, length, indices };
-        // SAFETY: elements in a segment of the PE, and sufficient local memory for the deed (caller).
+        // SAFETY: the elements are in a segment of the PE, and the deed has enough local memory (caller).
         unsafe { transport.list(*channel, elements, deed, positions, until) };
     }
 }
@@ -78,8 +81,8 @@ impl Group<'_> {
 ///
 /// # Safety
 ///
-/// The memory of the deed must cover an element per index, readable or writable for as long as `until` says. If the deed changes elements,
-/// they must be words of its width.
+/// The local memory of `deed` must have an element per index, readable or writable for as long as `until` says. If `deed` changes
+/// elements, they must be words of its width.
 pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
@@ -94,7 +97,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     }
     let round = round(deed, size);
     let begin = |number: usize| number * round;
-    // The network of transfers that go on after their round. They are completed at the end, by return or by unwinding.
+    // The transport with transfers in flight from earlier rounds. `_completes` completes them, also on unwinding.
     let pending = Cell::new(None::<&Far>);
     let _completes = Completes(|| {
         if let Some(far) = pending.get() {
@@ -107,21 +110,21 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
             let deed = deed.part(begin(number), list.len(), size);
             let told = |wrong: Wrong| Wrong { position: begin(number) + wrong.position, ..wrong };
             let is_only = list.len() == indices.len();
-            // SAFETY: the caller's promise, for a part of the list; `_completes` completes transfers of `pending`.
+            // SAFETY: the caller's promise for the list covers this part. `_completes` completes the transfers of `pending`.
             unsafe { carry_out_round(endpoint, place, list, deed, until, groups, is_only, &pending, buffers) }
                 .map_err(told)
         })
     })
 }
 
-/// Returns the rank that has element `k` of a list, and the number of the element there. Fails if its index is beyond the end.
+/// Returns the rank that has element `k` of a list, and the element's number there. Fails if the element's index is beyond the end.
 #[inline(always)]
 fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), Wrong> {
     let index = list[k].index();
     if index < place.span().len { Ok(place.locator()(index)) } else { Err(Wrong { position: k, index }) }
 }
 
-/// The group number `part` of a rank.
+/// Returns the group number `part` of the PE with a rank.
 fn group<'g, P: Spread>(
     place: &P,
     rank: usize,
@@ -134,11 +137,11 @@ fn group<'g, P: Spread>(
     Group { pe: place.pes()[rank], segment, offset, length, size, indices, positions }
 }
 
-/// Carries out a round. `is_only` says whether it is the only round.
+/// Carries out a round. `is_only` says whether the list has no other round.
 ///
 /// # Safety
 ///
-/// As [`carry_out`], but data may still arrive after the return, until a quiet of `pending`.
+/// As [`carry_out`], but data may be in flight after the return, until a quiet of `pending`.
 #[expect(clippy::too_many_arguments, reason = "those of the whole list, and those of the round")]
 unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,
@@ -162,7 +165,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         indices.push((found.1 % GROUP) as u32);
     }
     if counts.len() == 1 {
-        // SAFETY: every index was checked, and is an element of the only PE; the rest is the caller's promise.
+        // SAFETY: every index was checked, and is an element of the only group. The caller ensures the rest.
         unsafe { group(&place, 0, 0, indices, None).carry_out(endpoint, deed, until) };
         return Ok(());
     }
@@ -179,7 +182,8 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         positions[*at as usize] = k as u32;
         *at += 1;
     }
-    // Sources are copied in the order of the groups, and are reusable when they are sent. Results of several PEs arrive at the same time.
+    // Values to send are copied in the order of the groups, and the copies are reusable when they are sent. Results from several
+    // PEs are received concurrently, and completed together.
     let size = size_of::<P::Item>();
     let deed = match deed {
         Deed::Pick(_) => deed,
@@ -187,7 +191,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
             values.clear();
             for position in &*positions {
                 let from = source.wrapping_add(*position as usize * size);
-                // SAFETY: `position` is below the round's length, so readable (caller), in private memory.
+                // SAFETY: `position` is below the round's length, so the value is readable (caller). It is in private memory.
                 values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, size) });
             }
             Deed::Place(values.as_ptr())
@@ -215,22 +219,21 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
             continue;
         }
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
-        // Elements that are read go to their positions; operands are already in the order of the groups.
+        // Results are written to the positions of their elements. Operands are already in the order of the groups.
         let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
             (Deed::Pick(_), _) => (deed, Some(positions)),
             (_, Deed::Change(change, _)) => (Deed::Change(change, before), Some(positions)),
             (_, part) => (part, None),
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
-        // SAFETY: every index was checked, and is an element of this PE and part; positions are below the length of the
-        // round, for which the deed has memory (caller), or values that were sorted above; `pending` or the caller completes
-        // later transfers.
+        // SAFETY: every index was checked, and is an element of this group. The deed's local memory covers all positions of the
+        // round (caller), or is the values that were sorted above. The caller or `pending` completes transfers in flight.
         unsafe { group.carry_out(endpoint, deed, until) };
     }
     Ok(())
 }
 
-/// Sorts operands by `positions`.
+/// Copies operands to `into` in the order of `positions`. An operand that is the same for all elements is returned unchanged.
 fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o mut Vec<u8>) -> Operand<'o> {
     let Operand::Own(packed) = operand else { return operand };
     into.clear();
@@ -241,16 +244,16 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
     Operand::Own(into)
 }
 
-/// Buffers for one round. They grow to 3 MiB at most, or to one element if that is larger.
+/// A thread's buffers for one round. They grow to at most 3 MiB, or to one element if an element is larger.
 #[derive(Default)]
 struct Buffers {
-    /// First the number of elements of each group, then the position where the next element of the group goes.
+    /// First the number of elements of each group; during the sort, the position of the group's next element.
     counts: Vec<u32>,
-    /// Numbers of elements, group by group.
+    /// Numbers of the elements, group by group.
     indices: Vec<u32>,
-    /// The position in the round of each of `indices`.
+    /// Position in the round of each element in `indices`.
     positions: Vec<u32>,
-    /// Values, or operands, group by group.
+    /// Values to write, or operands, group by group.
     values: Vec<u8>,
     /// Expected values, group by group.
     expected: Vec<u8>,
@@ -262,7 +265,7 @@ thread_local! {
 
 /// Calls `body` with the calling thread's buffers. A nested call gets new buffers.
 pub(super) fn with_kept<T: Default, R>(key: &'static LocalKey<Cell<T>>, body: impl FnOnce(&mut T) -> R) -> R {
-    // A thread that ends has no buffers any more.
+    // A thread that is ending may have lost its buffers.
     let mut kept = key.try_with(Cell::take).unwrap_or_default();
     let result = body(&mut kept);
     _ = key.try_with(|cell| cell.set(kept));

@@ -1,13 +1,13 @@
-//! The tables of functions that objects of libfabric carry, and the functions that its headers define inline: calls through a table.
+//! The function tables that objects of libfabric carry, and the functions that call through these tables (inline in its headers).
 //!
-//! Tables and entries are named as in the headers, functions too, without `fi_`; all are documented there. A function is one
+//! Tables, entries and functions have libfabric's names, functions without `fi_`. Its manual pages document them. A function is one
 //! indirect call. `tests/bindings.rs` compares the tables with the headers of the system.
 
 use core::ffi::{c_char, c_int, c_void};
 
 use super::bindings::*;
 
-/// Tables with their entries in order. An entry that is called lists function name, arguments after the object, and result.
+/// Defines tables, with their entries in order. An entry that is called has a function name, further arguments, and a result.
 macro_rules! tables {
     ($($table:ident of $object:ident.$field:ident {
         $($entry:ident $(: $name:ident($($argument:ident: $type:ty),*) -> $result:ty)?;)*
@@ -26,14 +26,14 @@ macro_rules! tables {
             ///
             /// # Safety
             ///
-            /// The object must be open and have this function, and the arguments be as the manual page of libfabric asks.
+            /// The object must be open and have this function. The arguments must be as libfabric's manual page demands.
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "libfabric's own")]
             pub unsafe fn $name(object: *mut $object $(, $argument: $type)*) -> $result {
-                // SAFETY: an open object (caller).
+                // SAFETY: the object is open (caller).
                 let table = unsafe { (*object).$field };
-                // The table is not borrowed: an older libfabric has a shorter one.
-                // SAFETY: a table of an open object with this function (caller), which has the entry since 1.14.
+                // No reference to the table is made, because an older libfabric has a shorter table.
+                // SAFETY: the object is open and has this function (caller). Its table has this entry since version 1.14.
                 let call = unsafe { (*table).$entry }.expect(concat!("libfabric has fi_", stringify!($name)));
                 // SAFETY: the caller's promise.
                 unsafe { call(object $(, $argument)*) }

@@ -9,8 +9,8 @@ use super::library::Library;
 use super::object::{Object, Refused};
 use crate::loader::keep_signal_handlers;
 
-/// An open interface of a provider. Addresses, endpoints and registered memory are made from a domain, and keep it. Fields drop in
-/// this order.
+/// An open interface of a provider. Address tables, endpoints and registered memory keep their domain open. Fields are in drop
+/// order: the domain closes before its fabric.
 #[derive(Debug)]
 pub struct Domain {
     domain: Object<fid_domain>,
@@ -19,7 +19,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Opens the interface of an entry.
+    /// Opens the interface that an entry of libfabric's offers describes.
     ///
     /// # Errors
     ///
@@ -29,18 +29,18 @@ impl Domain {
         let none = core::ptr::null_mut();
         let attributes = info.first().fabric_attributes();
         let call = info.first().library().symbols().fi_fabric;
-        // SAFETY: attributes of an entry, which are read during the call.
+        // SAFETY: the attributes belong to an entry, and are read during the call.
         let open = |fabric| unsafe { call(attributes, fabric, none) };
-        // Both calls start a provider, which may load libraries of its hardware. SAFETY: providers install handlers of their own,
-        // and free none of others.
+        // Opening starts a provider, whose hardware libraries may install signal handlers.
+        // SAFETY: providers install handlers of their own, and do not free handlers of others.
         let open = |fabric| unsafe { keep_signal_handlers(|| open(fabric)) };
-        // SAFETY: a fabric is made from no object, and only this value has it.
+        // SAFETY: a fabric depends on no other object, and `Domain` alone owns it.
         let fabric = unsafe { Object::open("fi_fabric", open) }?;
-        // SAFETY: an open fabric, and the entry that it was opened by, which is read during the call.
+        // SAFETY: the fabric is open. The entry is the one that opened it, and is read during the call.
         let open = |domain| unsafe { calls::domain(fabric.as_ptr(), info.first().as_ptr(), domain, none) };
-        // SAFETY: providers install handlers of their own, and free none of others.
+        // SAFETY: providers install handlers of their own, and do not free handlers of others.
         let open = |domain| unsafe { keep_signal_handlers(|| open(domain)) };
-        // SAFETY: only this value has the domain, and closes it before its fabric.
+        // SAFETY: `Domain` alone owns the domain, and closes it before its fabric.
         let domain = unsafe { Object::open("fi_domain", open) }?;
         Ok(Arc::new(Self { domain, fabric, info }))
     }
@@ -50,7 +50,7 @@ impl Domain {
         self.info.first()
     }
 
-    /// The library.
+    /// The libfabric that opened the domain.
     pub fn library(&self) -> &'static Library {
         self.info.first().library()
     }

@@ -1,4 +1,4 @@
-//! Endpoints: operations, with a completion queue and a counter.
+//! Endpoints, each with a completion queue and a counter.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -10,54 +10,54 @@ use super::bindings::*;
 use super::calls;
 use super::object::{Object, Refused};
 
-/// An endpoint, its completion queue and its counter. Fields drop in this order.
+/// An endpoint, its completion queue and its counter. Fields are in drop order: the endpoint closes first.
 ///
-/// Operations are functions of [`calls`](super::calls) on [`as_ptr`](Self::as_ptr). Each returns the answer of libfabric: 0, or a
-/// negative error, `-FI_EAGAIN` if there is no room now. What their manual pages ask of the caller: local memory stays until the
-/// operation is complete, with the descriptors that the provider demands; the source of an injected operation (`FI_INJECT`) only
-/// until the call returns. Remote memory is registered under the key of the operation, for this use. The context stays until the
-/// operation is complete, with as many bytes as the provider has demanded in its mode.
+/// Operations are the functions of [`calls`](super::calls) on [`as_ptr`](Self::as_ptr). Each returns libfabric's answer: 0, or a
+/// negative error, `-FI_EAGAIN` while a queue is full. The caller must keep the rules of their manual pages. Local memory stays
+/// until the operation is complete, and is named with the descriptor that the provider demands. The source of an injected operation
+/// (`FI_INJECT`) stays only until the call returns. Remote memory is registered under the operation's key, for this access. The
+/// context stays until the operation is complete, and has as many bytes as the provider's mode demands.
 #[derive(Debug)]
 pub struct Endpoint {
     endpoint: Object<fid_ep>,
     counter: Object<fid_cntr>,
     queue: Object<fid_cq>,
     addresses: Arc<Addresses>,
-    /// Readable when the queue, its owner, has completions; `None`: not requested.
+    /// File descriptor of the queue, readable when the queue has completions. `None`: not requested.
     descriptor: Option<RawFd>,
 }
 
 impl Endpoint {
-    /// Opens an endpoint with a table of addresses, a queue of `entries` entries, at most a million, and a counter of complete
-    /// operations. The queue reports operations with the flag `FI_COMPLETION`, received messages and failures. If `sleeps`, threads
-    /// can sleep on the queue.
+    /// Opens an endpoint with a table of addresses, a completion queue of `entries` entries (at most a million), and a counter of
+    /// complete operations. The queue reports operations with the flag `FI_COMPLETION`, received messages and failures. If
+    /// `sleeps`, threads can sleep on the queue.
     ///
     /// # Errors
     ///
-    /// If the provider refuses; in `fi_cq_open` or `fi_control` if threads cannot sleep.
+    /// If the provider refuses. If it does so because threads cannot sleep, the refused call is `fi_cq_open` or `fi_control`.
     pub fn open(addresses: &Arc<Addresses>, entries: usize, sleeps: bool) -> Result<Self, Refused> {
         let (domain, none) = (addresses.domain(), core::ptr::null_mut());
-        // SAFETY: numbers and pointers, for which zeroes are valid.
+        // SAFETY: all fields are numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_DATA;
         attributes.wait_obj = if sleeps { FI_WAIT_FD } else { FI_WAIT_NONE };
         attributes.size = entries.min(MOST_ENTRIES);
-        // SAFETY: an open domain; the attributes are read during the call.
+        // SAFETY: the domain is open. The attributes are read during the call.
         let open = |queue| unsafe { calls::cq_open(domain.as_ptr(), &raw mut attributes, queue, none) };
-        // SAFETY: only this value has it, and closes it before the table, which keeps the domain.
+        // SAFETY: `Endpoint` alone owns the queue, and closes it before the address table, which keeps the domain.
         let queue = unsafe { Object::open("fi_cq_open", open) }?;
-        // SAFETY: numbers and pointers, for which zeroes are valid.
+        // SAFETY: all fields are numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_cntr_attr = unsafe { core::mem::zeroed() };
         attributes.events = FI_CNTR_EVENTS_COMP;
         attributes.wait_obj = FI_WAIT_NONE;
-        // SAFETY: an open domain; the attributes are read during the call.
+        // SAFETY: the domain is open. The attributes are read during the call.
         let open = |counter| unsafe { calls::cntr_open(domain.as_ptr(), &raw mut attributes, counter, none) };
-        // SAFETY: only this value has it, and closes it before the table, which keeps the domain.
+        // SAFETY: `Endpoint` alone owns the counter, and closes it before the address table, which keeps the domain.
         let counter = unsafe { Object::open("fi_cntr_open", open) }?;
-        // SAFETY: an open domain, and the entry that it was opened by.
+        // SAFETY: the domain is open, and the entry is the one that opened it.
         let open = |endpoint| unsafe { calls::endpoint(domain.as_ptr(), domain.info(), endpoint, none) };
-        // SAFETY: only this value has the endpoint, and closes it before counter, queue and addresses, to which it is bound below.
-        // (If that fails, locals drop in reverse: the endpoint before counter and queue.)
+        // SAFETY: `Endpoint` alone owns the endpoint, and closes it before counter, queue and addresses, to which it is bound
+        // below. (If binding fails, locals drop in reverse order: the endpoint before counter and queue.)
         let endpoint: Object<fid_ep> = unsafe { Object::open("fi_endpoint", open) }?;
         let bindings = [
             (addresses.fid(), 0),
@@ -66,17 +66,17 @@ impl Endpoint {
             (counter.fid(), u64::from(FI_READ | FI_WRITE)),
         ];
         for (to, flags) in bindings {
-            // SAFETY: open objects of one domain, and an endpoint that is not enabled yet.
+            // SAFETY: the objects are open and belong to one domain, and the endpoint is not enabled yet.
             Refused::unless_done("fi_ep_bind", unsafe { calls::bind(endpoint.fid(), to, flags) })?;
         }
-        // SAFETY: an open endpoint with all bindings; the command has no argument.
+        // SAFETY: the endpoint is open and has all bindings. The command has no argument.
         Refused::unless_done("fi_enable", unsafe {
             calls::control(endpoint.fid(), FI_ENABLE.cast_signed(), none)
         })?;
         let mut descriptor: RawFd = -1;
         if sleeps {
             let to = (&raw mut descriptor).cast();
-            // SAFETY: an open queue, and room for one descriptor.
+            // SAFETY: the queue is open, and `to` has room for one descriptor.
             let answer = unsafe { calls::control(queue.fid(), FI_GETWAIT.cast_signed(), to) };
             Refused::unless_done("fi_control", answer)?;
             if descriptor < 0 {
@@ -87,7 +87,7 @@ impl Endpoint {
         Ok(Self { endpoint, counter, queue, addresses: Arc::clone(addresses), descriptor })
     }
 
-    /// The address for other processes.
+    /// Returns the endpoint's address, by which other processes reach it.
     ///
     /// # Errors
     ///
@@ -96,14 +96,14 @@ impl Endpoint {
         let mut bytes = vec![0; ADDRESS_BYTES];
         let mut length = bytes.len();
         let to = bytes.as_mut_ptr().cast();
-        // SAFETY: an endpoint that is open and enabled, and room for `length` bytes.
+        // SAFETY: the endpoint is open and enabled, and `to` has room for `length` bytes.
         let answer = unsafe { calls::getname(self.endpoint.as_ptr(), to, &raw mut length) };
         Refused::unless_done("fi_getname", answer)?;
         bytes.truncate(length);
         Ok(bytes)
     }
 
-    /// The table of addresses.
+    /// The endpoint's table of addresses.
     pub fn addresses(&self) -> &Arc<Addresses> {
         &self.addresses
     }
@@ -111,59 +111,59 @@ impl Endpoint {
     /// The number of complete operations of this endpoint. Providers make progress in this call.
     #[inline(always)]
     pub fn completed(&self) -> u64 {
-        // SAFETY: an open counter.
+        // SAFETY: the counter is open.
         unsafe { calls::cntr_read(self.counter.as_ptr()) }
     }
 
-    /// Reads completions of the queue, as far as there is room. Providers make progress in this call.
+    /// Reads completions from the queue, at most `room.len()` of them. Providers make progress in this call.
     ///
     /// # Errors
     ///
-    /// The answer of libfabric, negative: an operation has failed, which [`read_error`](Self::read_error) returns.
+    /// libfabric's negative answer, if an operation has failed. [`read_error`](Self::read_error) then returns the operation.
     #[inline(always)]
     pub fn read<'r>(
         &self,
         room: &'r mut [MaybeUninit<fi_cq_data_entry>],
     ) -> Result<&'r [fi_cq_data_entry], isize> {
         const NOTHING: isize = -(FI_EAGAIN as isize);
-        // SAFETY: an open queue of entries of that format, and room for `room.len()`.
+        // SAFETY: the queue is open and has entries of this format. `room` has room for `room.len()` entries.
         match unsafe { calls::cq_read(self.queue.as_ptr(), room.as_mut_ptr().cast(), room.len()) } {
             0 | NOTHING => Ok(&[]),
             failed if failed < 0 => Err(failed),
             read => {
                 let written: *const [MaybeUninit<fi_cq_data_entry>] = &raw const room[..read as usize];
-                // SAFETY: the queue has written `read` entries; they are borrowed as `room` is.
+                // SAFETY: the queue has written `read` entries. The result borrows `room`.
                 Ok(unsafe { &*(written as *const [fi_cq_data_entry]) })
             }
         }
     }
 
-    /// Returns the failed operation, after [`read`](Self::read) has returned `answer`: an entry with that error and all flags, if the
-    /// queue has none.
+    /// Returns the queue's entry of the failed operation, after [`read`](Self::read) has returned `answer`. If the queue has none,
+    /// returns an entry with that error and all flags.
     pub fn read_error(&self, answer: c_int) -> fi_cq_err_entry {
-        // SAFETY: numbers and pointers: all zeroes are an entry, with no room for data of the provider's own.
+        // SAFETY: all fields are numbers and pointers. Zeroes are a valid entry, without room for the provider's own error data.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
-        // SAFETY: an open queue, and an entry of the version that was asked for.
+        // SAFETY: the queue is open, and the entry has the layout of the requested version.
         if unsafe { calls::cq_readerr(self.queue.as_ptr(), &raw mut entry, 0) } <= 0 {
             (entry.err, entry.flags) = (answer, u64::MAX);
         }
         entry
     }
 
-    /// The descriptor, readable when the queue has completions; `None`: threads cannot sleep.
+    /// The queue's file descriptor, readable when the queue has completions. `None`: threads cannot sleep on the queue.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        // SAFETY: it belongs to the queue, which is open for as long as this value.
+        // SAFETY: the descriptor belongs to the queue, which is open for as long as `self`.
         self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
     }
 
-    /// Whether all completions were read, so that the next one makes the descriptor readable. `false` without a descriptor.
+    /// Whether all completions were read, so that the next completion makes the descriptor readable. `false` without a descriptor.
     pub fn may_sleep(&self) -> bool {
         let mut queue = self.queue.fid();
         let fabric = self.addresses.domain().fabric();
         if self.descriptor.is_none() {
             return false;
         }
-        // SAFETY: an open fabric, and an open queue of it on which threads may sleep.
+        // SAFETY: the fabric is open. The queue is open, belongs to this fabric, and allows threads to sleep.
         unsafe { calls::trywait(fabric, &raw mut queue, 1) == 0 }
     }
 
@@ -178,7 +178,7 @@ impl Endpoint {
     }
 }
 
-/// Most entries of a queue. Providers compute with the number, and some do not check for overflow.
+/// Upper limit on the entries of a queue. Some providers compute a size from the number without a check for overflow.
 const MOST_ENTRIES: usize = 1 << 20;
 
 #[cfg(all(test, not(miri)))]

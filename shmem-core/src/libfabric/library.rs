@@ -1,4 +1,4 @@
-//! The functions that a libfabric exports.
+//! Loading libfabric, and the functions that it exports.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -6,13 +6,13 @@ use super::bindings::{fi_fabric_attr, fi_info, fid_fabric};
 use crate::exclusion::Mutex;
 use crate::loader::{LoadError, Loaded};
 
-/// The file names that are tried, unless the user names a library.
+/// File names of libfabric, tried in this order, unless the user names a file.
 pub const NAMES: [&str; 2] = ["libfabric.so.1", "libfabric.so"];
 
-/// The version of the interface that is requested of `fi_getinfo`: 1.14.
+/// The version of libfabric's interface that is requested from `fi_getinfo`: 1.14.
 pub const VERSION: u32 = 1 << 16 | 14;
 
-/// A loaded libfabric. It stays loaded: its threads and exit handlers outlive any use.
+/// A loaded libfabric. It is never unloaded, because its threads and exit handlers may run until the process ends.
 #[derive(Debug)]
 pub struct Library {
     name: String,
@@ -38,22 +38,22 @@ pub struct Symbols {
     pub fi_strerror: unsafe extern "C" fn(c_int) -> *const c_char,
 }
 
-/// The error that there is no libfabric.
+/// The error that libfabric cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "libfabric cannot be used: {asked}: {why}; install it (Debian: libfabric1), name another with SHMEM_LIBFABRIC=<file>, or stay on one host with SHMEM_TRANSPORT=shm"
 )]
 pub struct LibraryError {
-    /// The file name.
+    /// Name of the file that was tried first.
     pub asked: String,
-    /// The message of the loader.
+    /// The reason why libfabric cannot be loaded.
     pub why: String,
 }
 
 static LOADED: Mutex<Vec<&'static Library>> = Mutex::new(Vec::new());
 
 impl Library {
-    /// Loads the library of that file, or the system's, once for each name.
+    /// Loads libfabric from `file`, or the system's if `None`. A later call for the same file returns the same library.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl Library {
     ///
     /// # Safety
     ///
-    /// The file must be libfabric: its initialisers run, and its functions are called by libfabric's names and types.
+    /// The file must be libfabric, because its initialisers run, and its functions are called with libfabric's types.
     pub unsafe fn load(file: Option<&str>) -> Result<&'static Self, LibraryError> {
         let mut loaded = LOADED.lock();
         let names = file.map_or_else(|| NAMES.to_vec(), |file| vec![file]);
@@ -71,7 +71,7 @@ impl Library {
         }
         let mut first = None;
         for name in &names {
-            // SAFETY: the file is libfabric (caller); so are files that the loader finds under `NAMES`.
+            // SAFETY: `file` is libfabric (caller), and so are the files that the loader finds under `NAMES`.
             match unsafe { Self::open(name) } {
                 Ok(library) => {
                     let library = &*Box::leak(Box::new(library));
@@ -100,34 +100,34 @@ impl Library {
         Ok(library)
     }
 
-    /// The exported functions, for callers with objects of their own.
+    /// The functions that libfabric exports.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
 
-    /// The library's version.
+    /// The library's version: major and minor number.
     pub fn version(&self) -> (u32, u32) {
-        // SAFETY: a function without arguments, of a library that stays loaded.
+        // SAFETY: the function has no arguments, and its library stays loaded.
         let version = unsafe { (self.symbols.fi_version)() };
         (version >> 16, version & 0xffff)
     }
 
-    /// The message for an error number of libfabric, positive or negative.
+    /// Describes an error number of libfabric, positive or negative.
     pub fn describe(&self, error: i64) -> String {
         let number = c_int::try_from(error.unsigned_abs()).unwrap_or(c_int::MAX);
-        // SAFETY: any number is allowed; the answer is a text that is never freed, or null.
+        // SAFETY: any number is allowed. The result is null, or a string that is never freed.
         let text = unsafe { (self.symbols.fi_strerror)(number) };
         if text.is_null() {
             return format!("error {number}");
         }
-        // SAFETY: a string that ends with a zero, as just said.
+        // SAFETY: `text` is not null, so it is a string that ends with a zero.
         let text = unsafe { CStr::from_ptr(text) };
         format!("{} ({number})", text.to_string_lossy())
     }
 }
 
 impl Symbols {
-    /// The functions of a library.
+    /// Looks up the functions of a library.
     ///
     /// # Safety
     ///
@@ -135,17 +135,17 @@ impl Symbols {
     unsafe fn of(library: Loaded) -> Result<Self, LoadError> {
         let (later, first) = (Some(c"FABRIC_1.3"), Some(c"FABRIC_1.1"));
         Ok(Self {
-            // SAFETY: in libfabric (caller), a function of that name and version has that type since 1.9.
+            // SAFETY: the library is libfabric (caller), where a function of this name and version has this type since 1.9.
             fi_getinfo: unsafe { library.function(c"fi_getinfo", later) }?,
-            // SAFETY: in libfabric (caller), a function of that name and version has that type since 1.9.
+            // SAFETY: the library is libfabric (caller), where a function of this name and version has this type since 1.9.
             fi_freeinfo: unsafe { library.function(c"fi_freeinfo", later) }?,
-            // SAFETY: in libfabric (caller), a function of that name and version has that type since 1.9.
+            // SAFETY: the library is libfabric (caller), where a function of this name and version has this type since 1.9.
             fi_dupinfo: unsafe { library.function(c"fi_dupinfo", later) }?,
-            // SAFETY: in libfabric (caller), a function of that name and version has that type since 1.9.
+            // SAFETY: the library is libfabric (caller), where a function of this name and version has this type since 1.9.
             fi_fabric: unsafe { library.function(c"fi_fabric", first) }?,
-            // SAFETY: in libfabric (caller), this function has never changed.
+            // SAFETY: the library is libfabric (caller), where this function has always had this type.
             fi_version: unsafe { library.function(c"fi_version", None) }?,
-            // SAFETY: in libfabric (caller), this function has never changed.
+            // SAFETY: the library is libfabric (caller), where this function has always had this type.
             fi_strerror: unsafe { library.function(c"fi_strerror", None) }?,
         })
     }

@@ -1,4 +1,4 @@
-//! Registered memory, which the provider may use.
+//! Registered memory, which the provider may access.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::domain::Domain;
 use super::endpoint::Endpoint;
 use super::object::{Object, Refused};
 
-/// Registered memory. Fields drop in this order.
+/// Registered memory. Fields are in drop order: the memory closes before its domain.
 #[derive(Debug)]
 pub struct Registration {
     memory: Object<fid_mr>,
@@ -17,16 +17,16 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Registers bytes for uses such as `FI_REMOTE_WRITE`, under a key, unless the provider chooses keys itself.
+    /// Registers bytes for accesses such as `FI_REMOTE_WRITE`, under `key`, unless the provider chooses keys itself.
     ///
     /// # Errors
     ///
-    /// If the provider refuses: `FI_ENOKEY` if the key is taken.
+    /// If the provider refuses: `FI_ENOKEY` if the key is in use.
     ///
     /// # Safety
     ///
-    /// The bytes must stay as long as the result lives. Holders of the key, or of the [description](Self::description), must be
-    /// allowed that access, or nobody may use either.
+    /// The bytes must stay for as long as the result lives. Everybody who uses the key or the [description](Self::description) must
+    /// be allowed that access.
     pub unsafe fn new(
         domain: &Arc<Domain>,
         (start, bytes): (*mut u8, usize),
@@ -35,10 +35,10 @@ impl Registration {
     ) -> Result<Self, Refused> {
         let (start, none) = (start.cast_const().cast::<c_void>(), core::ptr::null_mut());
         let open = |memory| {
-            // SAFETY: an open domain, and memory that stays (caller).
+            // SAFETY: the domain is open, and the memory stays (caller).
             unsafe { calls::mr_reg(domain.as_ptr(), start, bytes, access.into(), 0, key, 0, memory, none) }
         };
-        // SAFETY: only this value has the memory, and closes it before it releases the domain.
+        // SAFETY: `Registration` alone owns the memory, and closes it before it releases the domain.
         let memory = unsafe { Object::open("fi_mr_reg", open) }?;
         Ok(Self { memory, domain: Arc::clone(domain) })
     }
@@ -52,19 +52,19 @@ impl Registration {
         if !Arc::ptr_eq(&self.domain, endpoint.addresses().domain()) {
             return Err(Refused::of("fi_mr_bind", FI_EINVAL.cast_signed()));
         }
-        // SAFETY: open objects of one domain. A provider that needs the endpoint for as long as the memory refuses to close it
-        // earlier, as busy (fi_endpoint(3)).
+        // SAFETY: both objects are open, and belong to one domain. A provider that needs the endpoint for as long as the memory
+        // refuses to close the endpoint earlier, as busy (fi_endpoint(3)).
         Refused::unless_done("fi_mr_bind", unsafe { calls::bind(self.memory.fid(), endpoint.fid(), 0) })
     }
 
-    /// Enables the memory, once bound.
+    /// Enables the memory, after it was bound to an endpoint.
     ///
     /// # Errors
     ///
     /// If the provider refuses.
     pub fn enable(&self) -> Result<(), Refused> {
         let none = core::ptr::null_mut();
-        // SAFETY: open memory; the command has no argument.
+        // SAFETY: the memory is open. The command has no argument.
         Refused::unless_done("fi_mr_enable", unsafe {
             calls::control(self.memory.fid(), FI_ENABLE.cast_signed(), none)
         })
@@ -72,14 +72,14 @@ impl Registration {
 
     /// The key for remote access.
     pub fn key(&self) -> u64 {
-        // SAFETY: open memory.
+        // SAFETY: the memory is open.
         unsafe { (*self.memory.as_ptr()).key }
     }
 
-    /// The provider's descriptor for local use.
+    /// The provider's descriptor of the memory, for local operations.
     #[inline(always)]
     pub fn description(&self) -> *mut c_void {
-        // SAFETY: open memory.
+        // SAFETY: the memory is open.
         unsafe { (*self.memory.as_ptr()).mem_desc }
     }
 }

@@ -1,7 +1,7 @@
-//! The addresses of the slots of all PEs of the node.
+//! The arena: the addresses of the slots of all PEs of the node.
 //!
-//! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node. All addresses are reserved at once. A PE maps
-//! memory there when it creates its own or attaches a peer's; other addresses fault.
+//! In every process of the node, slot `s` starts at `base + s * stride`. All addresses are reserved at once. A PE maps memory there
+//! when it creates its own memory or attaches a peer's. Accesses to other addresses fault.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -20,24 +20,24 @@ use super::pmem::PmemFile;
 use super::segment_request::Request;
 use crate::exclusion::Mutex;
 
-/// The slots of all PEs of the node. Methods panic if the slot does not exist, or they map memory over mapped memory.
+/// The slots of all PEs of the node. Methods panic if the slot does not exist, or already has memory where they map some.
 #[derive(Debug)]
 pub struct Arena {
     layout: SlotLayout,
     slots: usize,
     pub(super) machine: Machine,
     pub(super) reservation: Reservation,
-    /// Ends of the ranges that are mapped, or being mapped, by slot and start.
+    /// Ends of the ranges that are mapped, or being mapped, by the slot and start of the range.
     mapped: Mutex<BTreeMap<(usize, usize), usize>>,
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs, and checks that the machine has the requested memory. Uses no memory yet. The
-    /// slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
+    /// Reserves addresses for `slots` PEs, and checks that the machine has the requested memory. Allocates no memory yet. The slot
+    /// of this PE, number `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
-    /// Memory to be populated is compared with the node's available memory. So all PEs of the node call this
-    /// before any of them calls [`create`](Self::create). `alike` PEs, this one included, may have
-    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]).
+    /// Memory to be populated is compared with the node's available memory. So all PEs of the node call this before any of them
+    /// calls [`create`](Self::create). `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes
+    /// ([`SlotLayout::allowed_nodes`]).
     /// Fails if a limit is too low, or the machine lacks mandatory memory.
     pub fn reserve(
         own: usize,
@@ -85,13 +85,12 @@ impl Arena {
         unsafe { self.base().add(slot * self.stride()) }
     }
 
-    /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions
-    /// with a requested kind, policy or page size have all their pages afterwards. `files` has the files of the partitions
-    /// that survive the job, by their position in the order of IDs.
+    /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions with a requested kind, policy
+    /// or page size are populated. `files` has the file of each partition that survives the job, by position in the order of IDs.
     ///
-    /// A process whose threads are the PEs calls this for several slots.
+    /// If the PEs are threads of one process, the process calls this for each slot.
     /// Fails if the machine does not provide the memory.
-    /// Panics unless exactly the partitions that survive have a file.
+    /// Panics unless exactly the partitions that survive the job have a file.
     pub fn create(&self, slot: usize, files: &BTreeMap<usize, PmemFile>) -> Result<OwnMemory, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
@@ -110,10 +109,10 @@ impl Arena {
         })
     }
 
-    /// Maps memory that the PE in `slot` made: all its partitions, or a `later` segment, which the peer made by
+    /// Maps memory that the PE in `slot` made: all its partitions or, with `later`, a dynamic segment, which the peer made by
     /// [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
-    /// Fails if the memory does not fit the layout, or is resizable.
-    /// Panics if the later segment is not in [`SlotLayout::later`].
+    /// Fails if the memory does not fit the layout, or could be resized.
+    /// Panics if the dynamic segment is not in [`SlotLayout::later`].
     pub fn attach(
         &self,
         slot: usize,
@@ -142,27 +141,27 @@ impl Arena {
                 // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
                 unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
                     .map_err(MemoryError::of_call("mmap", "mapping the memory of a peer"))?;
-                // The peer's core dump has it.
+                // The core dump of the peer has this memory.
                 self.reservation.leave_out_of_dumps(range);
             }
             Ok(())
         })
     }
 
-    /// Checks that every PE of the node can have a later segment. All PEs of the node call this
-    /// before any of them calls [`create_later`](Self::create_later): memory to be populated is
-    /// compared with available memory. `alike` PEs, this one included, may have memory of the same
-    /// NUMA nodes. Fails if the machine does not have the memory.
+    /// Checks that every PE of the node can make a dynamic segment (one made after init). All PEs of the node call this before any
+    /// of them calls [`create_later`](Self::create_later), because memory to be populated is compared with available memory.
+    /// `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes. Fails if the machine lacks
+    /// memory.
     pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
         capacity::check(core::slice::from_ref(request), request.bytes, self.slots, alike, &self.machine)
     }
 
-    /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset
+    /// Makes the memory of a dynamic segment of the PE in `slot`, at `offset` from the start of the slot, and maps it. The offset
     /// comes from a [`LaterRange`](super::LaterRange).
     ///
-    /// With a memfd `given`, seals its size and maps its first `request.bytes` bytes, whole pages, once more. The process keeps
-    /// its first mapping. Fails if the machine has no memory, or the memfd cannot be sealed or mapped.
-    /// Panics if the range is not in [`SlotLayout::later`], or with `given` has no whole pages.
+    /// With a memfd `given`, seals the memfd's size, and maps its first `request.bytes` bytes (whole pages) a second time. The
+    /// memfd's existing mapping stays. Fails if the machine has no memory, or the memfd cannot be sealed or mapped.
+    /// Panics if the range is not in [`SlotLayout::later`], or the bytes of a memfd `given` are not whole pages.
     pub fn create_later(
         &self,
         slot: usize,
@@ -181,8 +180,8 @@ impl Arena {
         })
     }
 
-    /// Unmaps a later segment. Its memory is free when all processes have unmapped it.
-    /// Panics if `offset` has no later segment.
+    /// Unmaps a dynamic segment. The memory is freed when all processes have unmapped it.
+    /// Panics if no dynamic segment starts at `offset`.
     ///
     /// # Safety
     ///
@@ -218,7 +217,7 @@ impl Arena {
         offset..end.unwrap_or(later.end)
     }
 
-    /// Maps an unmapped area of a slot by `work`. Unmaps the area if `work` fails.
+    /// Calls `work`, which maps an unmapped area of a slot. Unmaps the area if `work` fails.
     fn mapping<R>(
         &self,
         slot: usize,
@@ -249,12 +248,12 @@ impl Arena {
 /// Placement of base pages on NUMA nodes. Ranges are bytes from the slot's start. Methods panic if a range does not start on a
 /// page, or is not in a slot.
 impl Arena {
-    /// Sets the nodes of each range's future pages, whichever process touches them first. The first node is preferred. The
-    /// ranges are ascending, of base pages. With [`Spread::System`] or no nodes, the system decides. The mapping is not
-    /// split.
+    /// Sets the NUMA nodes of future pages of each range, whichever process touches a page first. The first node of a range is
+    /// preferred. The ranges are ascending, and have base pages. With [`Spread::System`] or no nodes, the system decides. The
+    /// mapping is not split.
     ///
-    /// Existing pages do not move; [`discard`](Self::discard) the range beforehand to place it anew.
-    /// Fails if the kernel does; see [`MemoryError::no_nodes`].
+    /// Existing pages do not move; [`discard`](Self::discard) a range beforehand to place it anew.
+    /// Fails if the system call fails; see [`MemoryError::no_nodes`].
     pub fn place_ranges(
         &self,
         slot: usize,
@@ -269,8 +268,8 @@ impl Arena {
             .map_err(MemoryError::of_call("mbind", "placing memory on nodes"))
     }
 
-    /// The node of each page of `page` bytes in a range of a slot; `None`: no such page. Pages that peers made count.
-    /// Fails if the kernel does; see [`MemoryError::no_nodes`].
+    /// The NUMA node of each page in a range of a slot, for pages of `page` bytes; `None`: the page does not exist. Pages that
+    /// peers touched first are included. Fails if a system call fails; see [`MemoryError::no_nodes`].
     pub fn nodes_of(
         &self,
         slot: usize,
@@ -286,7 +285,7 @@ impl Arena {
             .map_err(MemoryError::of_call("move_pages", "asking for the nodes of pages"))
     }
 
-    /// Number of existing pages of `page` bytes on each node in a range of a slot, by node number.
+    /// Number of existing pages on each NUMA node in a range of a slot, by node number, for pages of `page` bytes.
     /// Fails as [`nodes_of`](Self::nodes_of) does.
     pub fn pages_per_node(
         &self,
@@ -297,7 +296,7 @@ impl Arena {
         self.nodes_of(slot, range, page).map(numa::count)
     }
 
-    /// Allocates the pages of a range of a slot, in several threads if it is large. Contents stay.
+    /// Allocates the pages of a range of a slot, in several threads if the range is large. Contents do not change.
     /// Fails if no memory is left on the nodes to which the range is bound.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
@@ -305,14 +304,14 @@ impl Arena {
         self.reservation.populate(inside, page).map_err(MemoryError::of_call("madvise", "populating memory"))
     }
 
-    /// Frees the pages of a range of a slot: the range is zero afterwards. Fails if the kernel does.
+    /// Frees the pages of a range of a slot, which is zero afterwards. Fails if the system call fails.
     ///
     /// # Safety
     ///
     /// Nothing refers to the range, in any process.
     pub unsafe fn discard(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
-        // SAFETY: the caller's promise.
+        // SAFETY: nothing refers to the range (caller).
         unsafe { self.reservation.discard(&inside) }
             .map_err(MemoryError::of_call("madvise", "giving pages back"))
     }

@@ -1,7 +1,7 @@
-//! Checks before any reservation. Each check has one message: the request, the limit, the remedy.
+//! Checks that memory, files and limits suffice, before memory is made. Error texts name request, limit and remedy.
 //!
-//! The sum of all sizes may exceed the memory, since pages are made at their first touch. A single partition may not, nor
-//! the sum of all partitions that are populated at start.
+//! The sum of all sizes may exceed the memory, because pages are made at their first touch. A single partition may not exceed it,
+//! nor may the sum of the partitions that are populated at start.
 
 use core::iter::repeat_n;
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ use super::placement::{Placement, Spread};
 use super::segment_request::Request;
 use crate::partition::Pages;
 
-/// Checks the requests of all PEs of the node, which are equal, and have `bytes` bytes together on each PE. `alike` PEs, this one
-/// included, may have memory of the same NUMA nodes. The other PEs count for the node's total memory only.
+/// Checks the requests of all PEs of the node, which are equal. `bytes` is the size of a PE's memfd. `alike` is the number of PEs,
+/// this one included, that may have memory of the same NUMA nodes; the others count for the node's total memory only.
 pub(super) fn check(
     requests: &[Request],
     bytes: usize,
@@ -40,7 +40,7 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
     Err(MemoryError::new(format!("{}: {} are asked for, and {memory}; lower it", request.what, Size(asked))))
 }
 
-/// Simulates the page allocations of all PEs, one after the other, on the available pages.
+/// Checks the memory that is populated at start: simulates the page allocations of all PEs, one PE after the other.
 fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine) -> Result<(), MemoryError> {
     let mine: Vec<_> = requests.iter().filter(|request| request.populate).cloned().collect();
     if mine.is_empty() {
@@ -80,8 +80,8 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
     )))
 }
 
-/// Checks that bound memory fits on its nodes, because the kernel would kill a process otherwise. Memory that prefers these nodes
-/// takes its share first.
+/// Checks that memory bound to NUMA nodes fits on them, because the kernel would kill a process otherwise. Memory that only prefers
+/// these nodes is counted first, as if it were allocated there.
 fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
     let bound = |request: &Request| request.placement.spread == Spread::Bound;
     if !demands.iter().any(|(request, _)| bound(request)) {

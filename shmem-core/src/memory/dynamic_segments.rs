@@ -1,7 +1,7 @@
-//! Allocation of addresses in a slot for segments made after init.
+//! Allocation of addresses in a slot for dynamic segments, which are made after init.
 //!
-//! First fit, on granules, with the lowest free segment index. Equal calls in equal order give equal
-//! results, so all PEs agree without a message.
+//! First fit, on granules, with the lowest free segment index. Equal calls in equal order give equal results, so PEs need not
+//! communicate.
 
 use core::ops::Range;
 
@@ -11,32 +11,32 @@ use crate::segment_table::{FIRST_LATER, MAX_SEGMENTS};
 
 const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
 
-/// A later segment: its index, and its offset.
+/// A dynamic segment (one made after init): its index and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaterSegment {
     /// Index of the segment.
     pub index: u32,
-    /// Bytes from the start of a PE's slot.
+    /// Bytes from the start of a PE's slot to the segment.
     pub offset: usize,
 }
 
-/// The range of addresses for later segments, and the segments in it.
+/// The addresses for dynamic segments in a slot, and the segments in use.
 #[derive(Clone, Debug)]
 pub struct LaterRange {
     range: Range<usize>,
     granule: usize,
-    /// The range and index of each segment, in the order of offsets.
+    /// Offsets and index of each segment in use, in the order of offsets.
     used: Vec<(Range<usize>, u32)>,
 }
 
 impl LaterRange {
-    /// The empty range of a layout.
+    /// Returns the range of a layout, without segments.
     pub fn new(layout: &SlotLayout) -> Self {
         Self { range: layout.later(), granule: layout.granule(), used: Vec::new() }
     }
 
-    /// Allocates `bytes` bytes, at a multiple of `room` ([`Request::room`](super::Request::room)).
-    /// Fails without a large enough gap or a free index. Panics if `bytes` is 0 or `room` is not a power of two.
+    /// Allocates a segment of `bytes` bytes at a multiple of `room` ([`Request::room`](super::Request::room)).
+    /// Fails if no gap is large enough, or no index is free. Panics if `bytes` is 0 or `room` is not a power of two.
     pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterSegment, MemoryError> {
         assert!(bytes > 0, "a segment has bytes");
         assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
@@ -64,12 +64,12 @@ impl LaterRange {
         Ok(LaterSegment { index, offset })
     }
 
-    /// Bytes of the largest range that is free.
+    /// Bytes of the largest free range.
     pub fn largest_free(&self) -> usize {
         self.gaps().map(|gap| gap.len()).max().unwrap_or(0)
     }
 
-    /// Frees a segment. Panics if it is not in use.
+    /// Frees a segment. Panics if the segment is not in use.
     pub fn release(&mut self, segment: LaterSegment) {
         let LaterSegment { index, offset } = segment;
         let at = self.used.iter().position(|(range, used)| (range.start, *used) == (offset, index));
@@ -77,7 +77,7 @@ impl LaterRange {
         self.used.remove(at);
     }
 
-    /// The free ranges in the order of their offsets; gap `i` is in front of `used[i]`.
+    /// The free ranges in the order of their offsets. Range `i` ends where segment `used[i]` starts.
     fn gaps(&self) -> impl Iterator<Item = Range<usize>> {
         let starts = core::iter::once(self.range.start).chain(self.used.iter().map(|(range, _)| range.end));
         let ends = self.used.iter().map(|(range, _)| range.start).chain(core::iter::once(self.range.end));

@@ -1,4 +1,4 @@
-//! Errors of making and mapping symmetric memory, and the sizes and nodes in their messages.
+//! Errors of making and mapping symmetric memory, and how their texts show sizes and nodes.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use shmem_grammar::{round_size, show_size};
 use super::numa;
 use crate::topology;
 
-/// Memory could not be reserved, mapped or populated. The message names the memory, the source of its request, the limit, and a
+/// The error that memory could not be reserved, mapped or populated. The text names memory, source of the request, limit and
 /// remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -23,7 +23,7 @@ impl MemoryError {
         Self { message, errno: None }
     }
 
-    /// A system call failed while the process did `what`.
+    /// Returns a function that makes the error of system call `call`, which failed while the process did `what`.
     pub(super) fn of_call(call: &'static str, what: &'static str) -> impl Fn(Errno) -> Self {
         move |errno| Self { message: format!("{call} failed while {what}: {errno}"), errno: Some(errno) }
     }
@@ -37,7 +37,7 @@ impl MemoryError {
         }
     }
 
-    /// Pages of a segment cannot be made, on `nodes` if they are bound.
+    /// The error that pages of a segment cannot be made. `nodes` are the NUMA nodes to which the pages are bound, if any.
     pub(super) fn unpopulated(what: &str, bytes: usize, nodes: &[u32], errno: Errno) -> Self {
         let why = match errno {
             Errno::NOMEM | Errno::FAULT => format!("no memory is left{} ({errno})", node_list(" on", nodes)),
@@ -47,18 +47,18 @@ impl MemoryError {
         Self::new(format!("{what}: {} could not be populated: {why}", Size(bytes as u64)))
     }
 
-    /// Whether this process cannot place memory on nodes: no NUMA kernel, or a container forbids it.
+    /// Whether this process cannot place memory on NUMA nodes, because the kernel has no NUMA support or a container forbids it.
     pub fn no_nodes(&self) -> bool {
         self.errno.is_some_and(numa::unknown)
     }
 }
 
-/// `word` and the nodes; empty if there are no nodes.
+/// Returns `word` and the numbers of `nodes`, or an empty text if there are no nodes.
 pub(super) fn node_list(word: &str, nodes: &[u32]) -> String {
     if nodes.is_empty() { String::new() } else { format!("{word} {}", topology::numbers(nodes)) }
 }
 
-/// Bytes in messages: exact if the text is short, otherwise `about 1.4G`.
+/// A number of bytes in error texts: exact if that is short, otherwise as `about 1.4G`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::memory) struct Size(pub(in crate::memory) u64);
 

@@ -3,14 +3,14 @@
 //! ```text
 //! 0          system area, memory of teams
 //! granule    partition, partition, ..      in the order of their IDs
-//!            later segments                 run-time partitions, registered arrays, halos
+//!            dynamic segments               run-time partitions, registered arrays, halos
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from the requests alone, not from what a machine grants, so every PE computes equal layouts. Starts are
-//! multiples of 2 MiB, or of a larger page size: otherwise merging pages fails silently. The stride is an *odd* multiple of it, so
-//! equal offsets of different PEs are in different cache sets. The granule grows with the slot, to bound the table of
-//! [`Segments`].
+//! The layout follows from the requests alone, not from the grants of a machine, so every PE computes an equal layout. Starts are
+//! multiples of 2 MiB or of a larger page size, because otherwise the kernel does not merge pages. The stride is an *odd* multiple
+//! of this size, so that equal offsets of different PEs are in different cache sets. The granule grows with the slot, to bound the
+//! table of [`Segments`].
 
 use core::ops::Range;
 
@@ -23,10 +23,10 @@ use crate::segment_table::{SYSTEM, Segment, Segments};
 use crate::system_area::SYSTEM_BYTES;
 use crate::topology::Topology;
 
-/// Upper limit on the entries of the table of segments.
+/// Upper limit on the granules of a slot, because the table of segments has an entry for each.
 const MOST_GRANULES: usize = 1024;
 
-/// Upper limit on the bytes of addresses in a process, which the slots of all PEs of its node share.
+/// Upper limit on the addresses of a process, in bytes. They include the slots of all PEs of the node.
 pub(super) const ADDRESSES: u64 = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
 /// The layout of a PE's slot.
@@ -41,16 +41,16 @@ pub struct SlotLayout {
     bytes: usize,
     slot_bytes: usize,
     stride: usize,
-    /// The largest consumer of a slot's addresses, in words with its variable, and its number of bytes.
+    /// The largest consumer of a slot's addresses: a text with the variable that sets its size, and its bytes.
     pub(super) largest_claim: (String, u64),
     allowed: Vec<u32>,
 }
 
 impl SlotLayout {
-    /// The layout of a slot for `partitions` in the order of their IDs, with at least `team_bytes` bytes for allocations of teams
-    /// and `later_bytes` bytes of addresses for later segments. `topology` decides the placement on nodes, but no offset.
+    /// Computes the layout of a slot for `partitions`, which are in the order of their IDs. Teams get at least `team_bytes` bytes
+    /// for allocations, dynamic segments `later_bytes` bytes of addresses. `topology` decides placement, but no offset.
     /// Fails if the slot does not fit into an address space, or a mandatory kind of memory is not available.
-    /// Panics if there are more than [`MAX_PARTITIONS`] partitions, or in another order.
+    /// Panics if there are more than [`MAX_PARTITIONS`] partitions, or they are in another order.
     pub fn new(
         partitions: &[PartitionSpec],
         team_bytes: usize,
@@ -105,17 +105,17 @@ impl SlotLayout {
         }
     }
 
-    /// NUMA nodes that this process may use.
+    /// The NUMA nodes that this process may use.
     pub fn allowed_nodes(&self) -> &[u32] {
         &self.allowed
     }
 
-    /// The table of segments, with the system area and all partitions entered.
+    /// Returns the table of segments, with the system area and all partitions.
     pub fn segments(&self) -> Segments {
         let segments = Segments::new(self.slot_bytes, self.granule.trailing_zeros());
         let system = Segment { start: 0, bytes: self.system, partition: 0, name: Text::head("system") };
-        // SAFETY: the arena maps the system area in every slot before any operation, and the lookup of raw
-        // addresses never finds this segment.
+        // SAFETY: the arena maps the system area in every slot before any operation, and this segment is hidden from the lookup of
+        // raw addresses.
         unsafe { segments.insert(SYSTEM, system, true) };
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
@@ -131,13 +131,13 @@ impl SlotLayout {
         &self.requests
     }
 
-    /// The range of partition number `k` (from 0, in the order of IDs): bytes from the start of a slot.
+    /// The range of partition number `k`, counted from 0 in the order of IDs: bytes from the start of a slot.
     /// Panics if there is no such partition.
     pub fn partition(&self, k: usize) -> Range<usize> {
         self.starts[k]..self.starts[k] + self.requests[k].bytes
     }
 
-    /// The memory of teams: bytes from the start of a slot, inside the system's segment.
+    /// The range of the teams' memory: bytes from the start of a slot, inside the system's segment.
     pub fn teams(&self) -> Range<usize> {
         SYSTEM_BYTES..self.system
     }
@@ -147,12 +147,12 @@ impl SlotLayout {
         self.bytes
     }
 
-    /// The range of later segments: bytes from the start of a slot.
+    /// The range of addresses for dynamic segments: bytes from the start of a slot.
     pub fn later(&self) -> Range<usize> {
         self.bytes..self.slot_bytes
     }
 
-    /// Bytes of addresses of a slot.
+    /// Bytes of addresses in a slot.
     pub fn slot_bytes(&self) -> usize {
         self.slot_bytes
     }
@@ -162,12 +162,12 @@ impl SlotLayout {
         self.stride
     }
 
-    /// Alignment of segments.
+    /// Alignment of segments in a slot, in bytes.
     pub fn granule(&self) -> usize {
         self.granule
     }
 
-    /// Alignment of slots in addresses: 2 MiB, or the largest requested page size.
+    /// Alignment of the slots' addresses, in bytes: 2 MiB, or the largest requested page size.
     pub fn unit(&self) -> usize {
         self.unit
     }
@@ -190,7 +190,7 @@ fn arrange(
             .and_then(|end| end.checked_next_multiple_of(room));
         starts.push(start?);
     }
-    // A later segment may have the largest pages.
+    // Aligned for the largest requested pages, because a dynamic segment may have such pages.
     let room = requests.iter().map(Request::room).max().unwrap_or(HUGE).max(granule);
     let bytes = end?.checked_next_multiple_of(room)?;
     let slot_bytes = bytes.checked_add(later)?.checked_next_multiple_of(granule)?;

@@ -7,19 +7,19 @@ use super::pages::PageSizes;
 use crate::proc_sys::Root;
 use crate::topology::Topology;
 
-/// The machine, by the root of its `proc` and `sys`. Tests simulate machines with another root.
+/// A machine, described by the files of `proc` and `sys` in a directory. Tests simulate machines in other directories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     root: Root,
     base: u64,
 }
 
-/// A number of bytes, and its source.
+/// A limit on memory, and the source of the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Bytes.
+    /// The limit in bytes.
     pub bytes: u64,
-    /// The beginning of messages: `this node has`, `the control group /x allows`.
+    /// The source, as error texts begin: `this node has`, `the control group /x allows`.
     pub source: String,
 }
 
@@ -58,17 +58,18 @@ impl Machine {
         self.base
     }
 
-    /// The memory that this process may have at most: that of the node, or what a control group allows.
+    /// Upper limit on this process's memory: the node's memory, or the smallest limit of a control group.
     pub(super) fn memory(&self) -> Limit {
         self.least("MemTotal:", ["has", "allows"], |group| group.limit)
     }
 
-    /// The available memory. Cached pages of files on disk can be dropped, and do not count as used.
+    /// The available memory. It includes the cached pages of files on disk, because the kernel can drop them.
     pub fn available(&self) -> Limit {
         self.least("MemAvailable:", ["has left"; 2], |group| group.limit.saturating_sub(group.used))
     }
 
-    /// The smallest limit of the node and the control groups. `says` has the verb in messages about either.
+    /// The smallest limit of the node and the control groups. `key` is the node's field in `meminfo`, and `of` reads a control
+    /// group. `says` has the verbs of node and control group in error texts.
     fn least(&self, key: &str, says: [&str; 2], of: impl Fn(&ControlGroup) -> u64) -> Limit {
         let [node_has, group_has] = says;
         let node = self.bytes("proc/meminfo", key);
@@ -84,8 +85,8 @@ impl Machine {
         node.into_iter().chain(groups).min_by_key(|limit| limit.bytes).unwrap_or(none)
     }
 
-    /// The available memory of a NUMA node: free memory and half of the cache of files
-    /// on disk, without the kernel's reserve. `u64::MAX` if unknown.
+    /// The available memory of a NUMA node: free memory and half of the cache of files on disk, minus the kernel's reserve (a 64th
+    /// of all memory). `u64::MAX` if unknown.
     pub(super) fn left_on(&self, node: u32) -> u64 {
         let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
@@ -97,7 +98,7 @@ impl Machine {
         self.root.field(path, key)?.checked_mul(1024)
     }
 
-    /// The control groups that limit this process's memory: its own, if the path is visible, and its ancestors.
+    /// The control groups that limit this process's memory: its own group, if the path is visible, and the group's ancestors.
     fn groups(&self) -> Vec<ControlGroup> {
         let (root, mut groups) = (&self.root, Vec::new());
         for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
@@ -106,7 +107,8 @@ impl Machine {
             else {
                 continue;
             };
-            // Files with the limit, the use, and the part that caches files: in version 2, and in version 1.
+            // Names of the files with limit and use, and of the field for cached files, in control groups of version 2 and of
+            // version 1.
             let (mounts, [limit, used, files]): (&[&str], _) = if number == "0" && controllers.is_empty() {
                 let files = ["memory.max", "memory.current", "inactive_file"];
                 (&["sys/fs/cgroup", "sys/fs/cgroup/unified"], files)
@@ -119,7 +121,7 @@ impl Machine {
             let above = || Path::new(path.trim_start_matches('/')).ancestors().map(Path::display);
             for (mount, path) in mounts.iter().flat_map(|mount| above().map(move |path| (mount, path))) {
                 let file = |name| format!("{mount}/{path}/{name}");
-                // `max`, its number in version 1, and missing files are no limit. Without a limit, the use is not read:
+                // `max` (version 2), a huge number (version 1) and a missing file mean no limit. Then the use is not read, because
                 // the kernel sums it up at each read, which takes milliseconds.
                 let Some(limit) = root.number(&file(limit)).filter(|limit| *limit < UNLIMITED) else {
                     continue;
@@ -133,10 +135,10 @@ impl Machine {
     }
 }
 
-/// Values from here on are no limit, because version 1 writes the largest number of whole pages instead.
+/// Limits of this size or more mean no limit, because control groups of version 1 have no `max`, but write a huge number.
 const UNLIMITED: u64 = 1 << 60;
 
-/// A control group: its limit in bytes, and used bytes that cannot be dropped.
+/// A control group: its limit in bytes, and the bytes in use that cannot be dropped.
 struct ControlGroup {
     path: String,
     limit: u64,

@@ -1,4 +1,4 @@
-//! System calls for memfds, and for mappings inside one reservation; alignment of addresses.
+//! System calls for memfds, and for mappings inside one reservation of addresses; alignment of addresses.
 
 use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
@@ -11,23 +11,23 @@ use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
 
 use super::error::Size;
 
-/// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
+/// `MADV_COLLAPSE`, which the libc crate does not name for every C library.
 const COLLAPSE: libc::c_int = 25;
 
 /// The seals of a memfd of symmetric memory, which forbid resizing.
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Lower limit on the bytes that a thread populates.
+/// Fewest bytes that a thread populates: below this, a further thread does not pay.
 const PER_THREAD: usize = 8 << 20;
 
-/// Makes a memfd of base pages, or of a pool's pages of `huge` bytes.
+/// Makes a memfd of base pages, or of huge pages of `huge` bytes from the kernel's pool.
 pub(super) fn memfd(huge: Option<u64>) -> Result<OwnedFd, Errno> {
     let mut flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     if let Some(size) = huge {
-        // The size is given as its logarithm in the upper bits.
+        // The upper bits of the flags are the binary logarithm of the page size.
         flags |= MemfdFlags::HUGETLB | MemfdFlags::from_bits_retain(size.trailing_zeros() << 26);
     }
-    // Symmetric memory is never executed. Kernels before 6.3 lack the flag.
+    // `NOEXEC_SEAL` because symmetric memory is never executed. Kernels before 6.3 lack the flag.
     match rustix::fs::memfd_create("shmem", flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => rustix::fs::memfd_create("shmem", flags),
         result => result,
@@ -38,7 +38,7 @@ pub(super) fn resize(memfd: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     rustix::fs::ftruncate(memfd, bytes)
 }
 
-/// Seals the size of a memfd, unless it is sealed.
+/// Seals the size of a memfd, unless the size is sealed already.
 pub(super) fn seal(memfd: &OwnedFd) -> Result<(), Errno> {
     match rustix::fs::fcntl_get_seals(memfd) {
         Ok(seals) if seals.contains(SEALS) => Ok(()),
@@ -57,27 +57,26 @@ pub(super) struct Reservation {
     bytes: usize,
 }
 
-// SAFETY: a reservation is a range of addresses; reads and writes there use raw pointers,
-// and each has its own proof.
+// SAFETY: a reservation is only a range of addresses. Reads and writes there go through raw pointers, each with its own proof.
 unsafe impl Send for Reservation {}
-// SAFETY: a reservation is a range of addresses; reads and writes there go through raw pointers, each with
-// its own proof; methods that change mappings are system calls on disjoint ranges.
+// SAFETY: a reservation is only a range of addresses. Reads and writes there go through raw pointers, each with its own proof.
+// Methods that change mappings are system calls on disjoint ranges.
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `bytes` addresses, whole pages, so that the address at offset `origin` is a multiple of `align`.
+    /// Reserves addresses for `bytes` bytes, which are whole pages. The address at offset `origin` is a multiple of `align`.
     pub(super) fn new(bytes: usize, align: usize, origin: usize) -> Result<Self, Errno> {
         let all = bytes.checked_add(align).ok_or(Errno::NOMEM)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start = unsafe { rustix::mm::mmap_anonymous(null_mut(), all, ProtFlags::empty(), flags) }?;
-        // `head` < `align`, so `bytes` bytes follow.
+        // `head` < `align`, so `bytes` bytes follow the head.
         let head = start.cast::<u8>().wrapping_add(origin).align_offset(align);
         let (first, tail) = (start.wrapping_byte_add(head), align - head);
-        // Addresses before and behind are unmapped: they may be limited.
+        // Unmaps the addresses before and behind, because a process's addresses may be limited.
         for (rest, length) in [(start, head), (first.wrapping_byte_add(bytes), tail)] {
             if length > 0 {
-                // SAFETY: parts of the new mapping, outside its aligned range; nothing refers to them.
+                // SAFETY: these are parts of the new mapping outside its aligned range, and nothing refers to them.
                 unsafe { rustix::mm::munmap(rest, length) }?;
             }
         }
@@ -86,7 +85,7 @@ impl Reservation {
 
     /// Maps the shared memory at `address` a second time.
     pub(super) fn again(address: *mut u8, bytes: usize) -> Result<Self, Errno> {
-        // A length of 0 leaves the old mapping as it is.
+        // With an old length of 0, the old mapping stays and the memory is mapped again.
         // SAFETY: the new mapping is at an address that the kernel chooses, and nothing is unmapped.
         let start = unsafe { rustix::mm::mremap(address.cast(), 0, bytes, MremapFlags::MAYMOVE) }?;
         Ok(Self { start: not_null(start)?, bytes })
@@ -118,7 +117,7 @@ impl Reservation {
     ///
     /// # Safety
     ///
-    /// Nothing refers to what is mapped in `range` now.
+    /// Nothing refers to the memory that is mapped in `range` now.
     pub(super) unsafe fn map(&self, range: Range<usize>, memfd: impl AsFd, offset: u64) -> Result<(), Errno> {
         let start = self.at(&range);
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
@@ -126,7 +125,7 @@ impl Reservation {
         // SAFETY: the reservation has the range (`at`), and nothing refers to it (caller).
         let result = unsafe { rustix::mm::mmap(start, range.len(), protection, flags, memfd, offset) };
         if result.is_err() {
-            // The kernel may have removed what was there before it failed.
+            // The kernel may have removed the old mapping before it failed, so the addresses are reserved again.
             // SAFETY: the reservation has the range (`at`), and nothing refers to it (caller).
             unsafe { self.clear(range) };
         }
@@ -134,11 +133,11 @@ impl Reservation {
     }
 
     /// Unmaps a range and keeps its addresses reserved.
-    /// Panics if the kernel fails: the addresses may then be mapped by other code.
+    /// Panics if the system call fails, because other code could then map the addresses.
     ///
     /// # Safety
     ///
-    /// Nothing refers to what is mapped in `range` now.
+    /// Nothing refers to the memory that is mapped in `range` now.
     pub(super) unsafe fn clear(&self, range: Range<usize>) {
         let start = self.at(&range);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
@@ -150,7 +149,7 @@ impl Reservation {
         }
     }
 
-    /// Advises the kernel to use huge pages. Ignores errors, because it is only advice.
+    /// Advises the kernel to use huge pages. Ignores errors, because the advice changes only speed.
     pub(super) fn advise_huge(&self, range: Range<usize>) {
         // SAFETY: `at` checked the range, and the advice changes no contents.
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxHugepage) };
@@ -162,12 +161,12 @@ impl Reservation {
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxDontDump) };
     }
 
-    /// Makes all pages of a mapped range, in several threads if the range is large.
+    /// Allocates all pages of a mapped range, in several threads if the range is large.
     pub(super) fn populate(&self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         in_parallel(range, page.max(HUGE), |part| self.prefault(&part, Advice::LinuxPopulateWrite))
     }
 
-    /// Enters the existing pages of a mapped range into the page table.
+    /// Enters the existing pages of a mapped range into this process's page table.
     pub(super) fn enter(&self, range: Range<usize>) -> Result<(), Errno> {
         const BATCH: usize = 1 << 16;
         let base = rustix::param::page_size();
@@ -211,18 +210,19 @@ impl Reservation {
         }
     }
 
-    /// Merges the pages of a mapped range into pages of `huge` bytes, which are spread over `nodes` nodes as base pages would be.
+    /// Merges the pages of a mapped range into pages of `huge` bytes, spread over `nodes` nodes as an interleaving policy would.
     pub(super) fn collapse(&self, range: Range<usize>, huge: usize, nodes: usize) -> Result<(), Errno> {
         let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
-            // The kernel merges only where a page exists, and puts the huge page on its node.
-            // First pages are an even number of pages apart, so they would all be on one node.
+            // The kernel merges only where a base page exists, and puts the huge page on the node of that page, which the policy
+            // chooses by the page's index. Indices of first base pages differ by even numbers, which would give all huge pages the
+            // same node. So each huge page begins with a base page at another place in it.
             for start in part.clone().step_by(huge) {
                 let page = start + (start - first) / huge % nodes.clamp(1, huge / base) * base;
                 self.prefault(&(page..page + base), Advice::LinuxPopulateWrite)?;
             }
             self.collapse_part(&part)?;
-            // Enters the remaining pages into the page table; allocates nothing.
+            // Enters pages that are missing from the page table; allocates nothing.
             self.prefault(&part, Advice::LinuxPopulateWrite)
         })
     }
@@ -246,7 +246,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: the range is this reservation's, and outlives all pointers to it (callers).
+        // SAFETY: the reservation owns the range, and outlives all pointers to it (callers).
         _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -259,7 +259,7 @@ fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::FAULT)
 }
 
-/// Runs `work` on parts of a range, in several threads if the range is large. Parts are multiples of `step` long.
+/// Runs `work` on parts of a range, in several threads if the range is large. Lengths of parts are multiples of `step`.
 fn in_parallel(
     range: Range<usize>,
     step: usize,
@@ -283,18 +283,17 @@ fn in_parallel(
             .collect();
         running.into_iter().try_for_each(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // No thread could be started: do it here.
+            // The thread could not be started, so this thread runs the part.
             Err(part) => work(part),
         })
     })
 }
 
-/// Alignment of the addresses of slots and segments. An offset may be aligned to more; the
-/// address then need not be.
+/// Alignment of the addresses of slots and segments. The offset of a segment may have a larger alignment than its address.
 pub const ADDRESS_ALIGN: usize = HUGE;
 
-/// Alignment of a PE's own slot: up to this, an offset and its address have equal alignment.
+/// Alignment of a PE's own slot. Up to this value, an offset in the slot and its address have equal alignment.
 pub const OWN_ALIGN: usize = 64 << 20;
 
-/// Granule of slots, segments and file offsets, because `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.
+/// Alignment of slots, segments and file offsets, because `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.
 pub(super) const HUGE: usize = 2 << 20;

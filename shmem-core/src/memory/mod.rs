@@ -1,23 +1,24 @@
 //! Memory of the heaps: memfds, page sizes, and the arena.
 //!
 //! ```text
-//! arena             the addresses of all PEs of the node; creates and attaches memory
-//! layout            the division of a slot among partitions and later segments
-//! dynamic_segments  allocation of the addresses behind the partitions
-//! own_memory        makes the memory of one PE, with the pages that it can get
-//! pmem              partitions in files, which survive the job
-//! capacity          whether memory, addresses and files suffice, before anything is made
-//! segment_request   what is asked of the memory of a segment
-//! pages             page sizes, and the choice among them
-//! placement         the choice of NUMA nodes              numa     setting and comparing the nodes of pages
-//! peer_memory       which bytes of a peer's slot are in which file; the checks before they are mapped
-//! sealed            lists that the PEs of a node share
-//! machine_memory    memory and control groups, as /proc and /sys say
-//! mapping           system calls                          error    messages
+//! arena      the addresses of all PEs of the node; creates and attaches memory
+//! layout     the division of a slot among partitions and dynamic segments
+//! later      allocation of the addresses for dynamic segments, which are made after init
+//! own_memory makes the memory of one PE, with the pages that it can get
+//! pmem       partitions in files, which survive the job
+//! capacity   whether memory, addresses and files suffice, before memory is made
+//! request    requests for the memory of a segment
+//! pages      page sizes, and the choice among them
+//! placement  the choice of NUMA nodes                     numa     setting and comparing the nodes of pages
+//! peer_memory   which bytes of a peer's slot are in which file; the checks before they are mapped
+//! sealed     lists that the PEs of a node share
+//! machine    memory and control groups, read from /proc and /sys
+//! map        system calls                                 error    error texts
 //! ```
 //!
-//! At start, a PE computes its [`SlotLayout`], reserves ([`Arena::reserve`]), creates ([`Arena::create`]), sends descriptors
-//! and file parts, and attaches the peers' ([`Arena::attach`]). Each PE has one unnamed file per class of page sizes.
+//! At start, a PE computes its [`SlotLayout`], reserves addresses ([`Arena::reserve`]), creates its memory ([`Arena::create`]),
+//! sends descriptors and file parts to its peers, and attaches their memory ([`Arena::attach`]). Each PE has a memfd for base
+//! pages, and one for each size of huge pages.
 
 mod arena;
 mod capacity;

@@ -1,10 +1,10 @@
-//! NUMA nodes of pages: the system calls; a request is carried out by them, and later compared with the nodes of its pages.
+//! System calls that set the NUMA nodes of pages, and read the nodes to compare them with the request.
 //!
-//! The kernel stores the policy of a memfd of base pages with the file, by offset. So the policy holds whichever process touches
-//! a page first. A policy is set through a second, temporary mapping, since it splits a mapping: the arena's mapping stays
+//! The kernel stores the policy of a memfd of base pages with the file, by offset. So the policy holds whichever process touches a
+//! page first. A policy is set through a second, temporary mapping, because setting it splits a mapping; the arena's mapping stays
 //! whole. A page of a pool follows the policy of the mapping through which it is made.
 //!
-//! Under [`Spread::Bound`] a page on another node is an error; otherwise it is reported.
+//! A page on another node is an error under [`Spread::Bound`], and is reported under any other [`Spread`].
 //!
 //! A kernel without NUMA returns `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 
@@ -20,10 +20,10 @@ use super::mapping::{HUGE, Reservation, last_error};
 use super::placement::Spread;
 use super::segment_request::Request;
 
-/// `MPOL_PREFERRED_MANY`, Linux 5.15; the libc crate does not name it.
+/// `MPOL_PREFERRED_MANY` (Linux 5.15), which the libc crate does not name.
 const PREFERRED_MANY: libc::c_int = 5;
 
-/// Upper limit on the pages of one `move_pages` call.
+/// Upper limit on the pages of one `move_pages` call, to bound the lists that the call needs.
 const BATCH: usize = 1 << 14;
 
 /// Upper limit on the ranges of a temporary mapping, because each range splits the mapping.
@@ -34,12 +34,12 @@ pub(super) fn unknown(errno: Errno) -> bool {
     matches!(errno, Errno::NOSYS | Errno::PERM)
 }
 
-/// A set of nodes for system calls, with one bit for each node.
+/// A set of NUMA nodes for system calls, with one bit for each node.
 type Mask = [libc::c_ulong; 1024 / WORD];
 
 const WORD: usize = libc::c_ulong::BITS as usize;
 
-/// Number of bits to give to the kernel, which reads one bit less.
+/// Number of bits that the kernel is told, one more than the mask has, because the kernel reads one bit less.
 const BITS: usize = size_of::<Mask>() * 8 + 1;
 
 fn call(result: libc::c_long) -> Result<(), Errno> {
@@ -56,25 +56,24 @@ fn mbind(address: *mut u8, bytes: usize, mode: libc::c_int, nodes: &[u32]) -> Re
     }
     // Without nodes the kernel reads no mask.
     let (words, bits) = if nodes.is_empty() { (null(), 0) } else { (mask.as_ptr(), BITS) };
-    // SAFETY: the mask lives until the call returns; a policy changes no contents, and the kernel checks
-    // the addresses.
+    // SAFETY: the mask lives until the call returns; a policy changes no contents, and the kernel checks the addresses.
     call(unsafe { libc::syscall(libc::SYS_mbind, address, bytes, mode, words, bits, 0) })
 }
 
-/// Sets the preferred node of a policy.
+/// Sets the preferred node of the policy of an address range.
 fn home(address: *mut u8, bytes: usize, node: u32) -> Result<(), Errno> {
     let node = libc::c_ulong::from(node);
     // SAFETY: a policy changes no contents, and the kernel checks the addresses.
     call(unsafe { libc::syscall(libc::SYS_set_mempolicy_home_node, address, bytes, node, 0) })
 }
 
-/// Sets the nodes of future pages of mapped addresses. Without nodes, or with [`Spread::System`], the process's policy holds.
+/// Sets the NUMA nodes of future pages of mapped addresses. Without nodes, or with [`Spread::System`], removes the policy.
 pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread) -> Result<(), Errno> {
     let Some((&first, rest)) = nodes.split_first() else { return unbind(address, bytes) };
     let ordered = |mode| {
         mbind(address, bytes, mode, nodes)?;
-        // Before Linux 5.17, and where a container forbids this call, the node nearest to the CPU
-        // that touches the page is preferred.
+        // Before Linux 5.17, and where a container forbids this call, the kernel prefers the node nearest to the CPU that touches
+        // the page.
         match home(address, bytes, first) {
             Err(errno) if unknown(errno) => Ok(()),
             result => result,
@@ -94,12 +93,12 @@ pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread
 }
 
 pub(super) fn unbind(address: *mut u8, bytes: usize) -> Result<(), Errno> {
-    // If the mapping has no policy, the kernel does not change the file's: set one first.
+    // The kernel changes the file's policy only if the mapping has a policy, so one is set first.
     mbind(address, bytes, libc::MPOL_LOCAL, &[])?;
     mbind(address, bytes, libc::MPOL_DEFAULT, &[])
 }
 
-/// Sets the policies of ascending ranges, relative to `address`, of a mapped memfd of base pages.
+/// Sets the policies of ascending ranges of a memfd of base pages. Ranges are relative to `address`, where the memfd is mapped.
 pub(super) fn bind_file(
     address: *mut u8,
     ranges: &[(Range<usize>, &[u32])],
@@ -115,7 +114,7 @@ pub(super) fn bind_file(
     })
 }
 
-/// Returns the node of each page of mapped addresses; `None`: the page is not in this process's page table.
+/// Returns the NUMA node of each page of mapped addresses; `None`: the page is not in this process's page table.
 pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Result<Vec<Option<u32>>, Errno> {
     let pages = bytes.div_ceil(page);
     let mut found = Vec::with_capacity(pages);
@@ -126,14 +125,14 @@ pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Res
         status.fill(-libc::ENOENT);
         let (number, count, status_at) = (libc::SYS_move_pages, at.len(), status.as_mut_ptr());
         let no_nodes: *const libc::c_int = null();
-        // SAFETY: the lists have `count` entries and live until the call returns; without nodes nothing is moved.
+        // SAFETY: the lists have `count` entries and live until the call returns. Without target nodes, no page is moved.
         call(unsafe { libc::syscall(number, 0, count, at.as_ptr(), no_nodes, status_at, 0) })?;
         found.extend(status.iter().map(|&node| u32::try_from(node).ok()));
     }
     Ok(found)
 }
 
-/// Number of pages on each node, by node number.
+/// Counts the pages on each node. The result is in the order of node numbers.
 pub(super) fn count(pages: impl IntoIterator<Item = Option<u32>>) -> Vec<(u32, u64)> {
     let mut nodes = BTreeMap::new();
     for node in pages.into_iter().flatten() {
@@ -142,7 +141,7 @@ pub(super) fn count(pages: impl IntoIterator<Item = Option<u32>>) -> Vec<(u32, u
     nodes.into_iter().collect()
 }
 
-/// Sets the nodes of a request's future pages by `bind`, which sets a policy. Returns, in words, what cannot be granted.
+/// Sets the NUMA nodes of a request's future pages by calling `bind`. Returns the wish that cannot be granted, in words.
 pub(super) fn apply(
     request: &Request,
     bind: impl FnOnce(&[u32], Spread) -> Result<(), Errno>,
@@ -173,12 +172,13 @@ pub(super) fn apply(
 pub(super) struct PlacedPages {
     /// Number of pages on each node, by node number; empty: unknown.
     pub(super) nodes: Vec<(u32, u64)>,
-    /// What was not granted, in words.
+    /// The wish that was not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
 impl PlacedPages {
-    /// Fails, with the reason, if larger pages have another kind than requested, because base pages of that kind are better.
+    /// Fails, with the reason, if huge pages are on nodes of another kind than requested, because base pages of the requested kind
+    /// are better than these.
     pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
         let elsewhere = |nodes: &[u32]| self.nodes.iter().any(|(node, _)| !nodes.contains(node));
         match self.downgrade {
@@ -188,7 +188,7 @@ impl PlacedPages {
     }
 }
 
-/// Compares the nodes of pages with the requested nodes. Fails, in words, if a bound page is on another node.
+/// Compares the NUMA nodes of pages with the requested nodes. Fails, with an error text, if a bound page is on another node.
 pub(super) fn compare(
     request: &Request,
     machine: &Machine,
@@ -232,7 +232,7 @@ pub(super) fn compare(
     Ok(PlacedPages { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
 }
 
-/// Whether page counts of these nodes differ by at most a huge page.
+/// Whether the page counts of these nodes differ by at most one huge page.
 fn is_even(found: &[(u32, u64)], nodes: &[u32], page: usize) -> bool {
     let pages = |node| found.iter().find(|(other, _)| *other == node).map_or(0, |&(_, pages)| pages);
     let (fewest, most) = (nodes.iter().map(|&n| pages(n)).min(), nodes.iter().map(|&n| pages(n)).max());

@@ -1,10 +1,11 @@
 //! Makes the memory of one PE.
 //!
-//! One sparse memfd has the base pages, merged ones included. It is as long as the area, with equal offsets, so a peer maps it
-//! at once. Pages of a pool need a file for each size, whose parts are mapped over the area at the end.
+//! One sparse memfd has the base pages, also those that are merged into huge pages. It is as long as the area and has equal
+//! offsets, so a peer maps it by one call. Pages of a pool need a file for each page size. At the end, parts of these files are
+//! mapped over the area.
 //!
-//! A step that fails for lack of pages leaves the area unchanged, because pages of a pool are made through another mapping, and
-//! merged pages are freed.
+//! A step that fails for lack of pages leaves the area unchanged: pages of a pool are made through another mapping, and a failed
+//! merge frees its pages.
 
 use core::ops::Range;
 use std::os::fd::OwnedFd;
@@ -26,11 +27,11 @@ use crate::partition::{Grant, Pages};
 /// Memory that this process made.
 #[derive(Debug)]
 pub struct OwnMemory {
-    /// The files of the memory, for peers only. The first file starts with the system area.
+    /// The files of the memory, to be sent to peers. The first file starts with the system area.
     pub descriptors: Vec<OwnedFd>,
-    /// Which bytes are in which file, for the peers.
+    /// The bytes of the slot that each file stores, for the peers.
     pub parts: Vec<FilePart>,
-    /// The segments' grants, in the order of the requests.
+    /// The grants of the segments, in the order of the requests.
     pub grants: Vec<Grant>,
 }
 
@@ -52,17 +53,17 @@ struct AreaFile {
 
 struct Provider<'a> {
     area: SlotArea<'a>,
-    /// The first file has base pages, and the area's length. The others are mapped over it.
+    /// The files of the area. The first file has base pages, and is as long as the area. The others are mapped over it.
     files: Vec<AreaFile>,
-    /// Parts of the other files, in the order of their offsets.
+    /// Parts of all files but the first, in the order of their offsets in the slot.
     overlays: Vec<FilePart>,
 }
 
-/// Makes and maps an area's memory; `wanted` has each segment's start.
+/// Makes and maps the memory of an area. `wanted` has the start, request and file of each segment.
 ///
 /// # Safety
 ///
-/// Nothing refers to the area's present mappings, and nobody else maps there.
+/// Nothing refers to the area's present mappings, and nobody else maps memory there.
 pub(super) unsafe fn provide(
     area: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&PmemFile>)],
@@ -72,7 +73,7 @@ pub(super) unsafe fn provide(
         .map_err(MemoryError::of_call("ftruncate", "sizing a memfd"))?;
     mapping::seal(&base).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let whole = area.inside(&area.range);
-    // SAFETY: the caller's promise.
+    // SAFETY: nothing refers to the area's mappings (caller).
     unsafe { area.arena.reservation.map(whole, &base, 0) }
         .map_err(MemoryError::of_call("mmap", "mapping own memory"))?;
     let page = area.arena.machine.base_page();
@@ -86,17 +87,17 @@ pub(super) unsafe fn provide(
             None => provider.segment(start..end, request)?,
         });
     }
-    // SAFETY: the caller's promise; the grants above did not give out pointers.
+    // SAFETY: nothing refers to the area's mappings (caller), and the grants above gave out no pointers.
     unsafe { provider.lay_over() }?;
     Ok(provider.finish(grants))
 }
 
-/// Maps the first `bytes` bytes of an existing memfd at the start of an area. Seals the memfd's size, as peers
-/// require.
+/// Maps the first `bytes` bytes of an existing memfd at the start of an area. Seals the memfd's size, because peers require a
+/// sealed size.
 ///
 /// # Safety
 ///
-/// Nothing refers to the area's present mappings, and nobody else maps there.
+/// Nothing refers to the area's present mappings, and nobody else maps memory there.
 pub(super) unsafe fn adopt(
     area: &SlotArea<'_>,
     bytes: usize,
@@ -105,7 +106,7 @@ pub(super) unsafe fn adopt(
     let page = area.arena.machine.base_page();
     mapping::seal(&memfd).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let range = area.range.start..area.range.start + bytes;
-    // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
+    // SAFETY: the area has the range (`later_area`), and nothing refers to the area's mappings (caller).
     unsafe { area.arena.reservation.map(area.inside(&range), &memfd, 0) }
         .map_err(MemoryError::of_call("mmap", "mapping memory that was there before"))?;
     let part = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
@@ -120,7 +121,7 @@ impl SlotArea<'_> {
 }
 
 impl Provider<'_> {
-    /// Makes the pages of a segment, which has `range` of the slot.
+    /// Makes the pages of a segment in `range` of the slot, and returns the segment's grant.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
         let machine = &self.area.arena.machine;
         let mut sizes = match request.traits.pgsize {
@@ -161,7 +162,7 @@ impl Provider<'_> {
         })
     }
 
-    /// Enters the file of a partition, to be mapped at `start`.
+    /// Adds the file of a partition, to be mapped at offset `start` of the slot.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
         let page = self.area.arena.machine.base_page();
         let work = file.work().map_err(MemoryError::of_call("fcntl", "duplicating the descriptor of a file"));
@@ -183,14 +184,14 @@ impl Provider<'_> {
         no_pages(request, self.area.arena.slots(), &has)
     }
 
-    /// Sets the nodes of future base pages of a part.
+    /// Sets the NUMA nodes of future base pages of a part. Returns the wish that cannot be granted, in words.
     fn bind(&self, part: &Range<usize>, request: &Request) -> Result<Option<String>, MemoryError> {
         let start = self.area.arena.reservation.address(&self.area.inside(part));
         apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
     }
 
-    /// Makes pages of a pool for a part of the area, through another mapping, whose policy they follow. The inner error says why
-    /// no pages were made; the area is then unchanged.
+    /// Allocates pages of a pool for a part of the area, through another mapping, whose policy the pages follow. The inner error is
+    /// the reason why no pages were made; the area is then unchanged.
     fn take_from_pool(
         &mut self,
         part: Range<usize>,
@@ -217,7 +218,8 @@ impl Provider<'_> {
             Err(errno) => Err(errno.to_string()),
             Ok(mapping) => {
                 let start = mapping.start().as_ptr();
-                // Smaller pages of a preferred kind are better than pool pages of another kind.
+                // Base pages of a preferred kind are better than pool pages of another kind, so the pool's pages are bound to the
+                // kind.
                 let strict = |spread| match spread {
                     Spread::Preferred if request.only_on().is_some() => Spread::Bound,
                     spread => spread,
@@ -236,7 +238,7 @@ impl Provider<'_> {
             let part = FilePart { offset: part.start as u64, bytes, file: file as u64, at, page };
             push(&mut self.overlays, part);
         } else {
-            // A failure here only leaves the file longer, without pages.
+            // If this fails, the file stays longer, but has no pages there.
             _ = mapping::resize(&huge.file, at);
         }
         Ok(tried)
@@ -275,7 +277,7 @@ impl Provider<'_> {
         let traits = &request.traits;
         let system = traits.kind == Some(Kind::SysDefault) || traits.policy == Some(Policy::SysDefault);
         if traits.pgsize.is_none() && !system {
-            // Up to the next segment: neighbours with equal advice stay one mapping.
+            // Advises up to the next segment, because neighbours with equal advice stay one mapping.
             self.area.arena.reservation.advise_huge(self.area.inside(&(part.start..end)));
         }
         if !request.populate {
@@ -291,7 +293,7 @@ impl Provider<'_> {
         self.look(&part, page, request).map_err(misplaced)
     }
 
-    /// Compares the nodes of a part's pages with the request.
+    /// Compares the NUMA nodes of a part's pages with the request.
     fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<PlacedPages, String> {
         let start = self.area.arena.reservation.address(&self.area.inside(part));
         compare(request, &self.area.arena.machine, page, numa::nodes_of_pages(start, part.len(), page))
@@ -301,7 +303,7 @@ impl Provider<'_> {
     ///
     /// # Safety
     ///
-    /// As [`provide`].
+    /// Nothing refers to the area's present mappings, as for [`provide`].
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
         for AreaFile { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
             mapping::seal(file).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
@@ -310,7 +312,7 @@ impl Provider<'_> {
             let range = self.area.inside(&(part.offset as usize..part.end() as usize));
             let reservation = &self.area.arena.reservation;
             let AreaFile { file, named, .. } = &self.files[part.file as usize];
-            // SAFETY: the caller's promise.
+            // SAFETY: nothing refers to the area's mappings (caller).
             unsafe { reservation.map(range.clone(), file, part.at) }.map_err(MemoryError::of_call(
                 "mmap",
                 if *named { "mapping a file" } else { "mapping huge pages" },
@@ -318,7 +320,7 @@ impl Provider<'_> {
             if *named {
                 continue;
             }
-            // The pages exist; this enters them in the page table.
+            // Enters the existing pages into the page table.
             reservation
                 .populate(range, part.page as usize)
                 .map_err(MemoryError::of_call("madvise", "entering huge pages"))?;
@@ -326,7 +328,7 @@ impl Provider<'_> {
         Ok(())
     }
 
-    /// Adds the parts of the first file to those of the others, and leaves out files without parts.
+    /// Returns the memory, with the parts of all files in the order of offsets, and without files that have no part.
     fn finish(self, grants: Vec<Grant>) -> OwnMemory {
         let Self { area, files, overlays } = self;
         let (start, page) = (area.range.start as u64, area.arena.machine.base_page());

@@ -1,10 +1,10 @@
 //! The page sizes of the machine, and the choice among them.
 //!
 //! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest sufficient size; pools of huge pages are preferred
-//! to merged base pages. If no size suffices, `POLICY=MANDATORY` is an error, and other policies use the largest available
-//! size and report it. A request for a kind of memory has only the pages on its nodes ([`Request::only_on`]).
+//! to merged base pages. If no size suffices, `POLICY=MANDATORY` is an error, and other policies use the largest available size and
+//! report it. A request for a kind of memory may use only pages on that kind's nodes ([`Request::only_on`]).
 //!
-//! Only an attempt shows whether a pool has the pages. After each failure the choice is made anew, without the failed size.
+//! Only an attempt to allocate shows whether a pool has the pages. After a failed attempt another size is chosen.
 
 use shmem_grammar::Policy;
 
@@ -16,7 +16,7 @@ use crate::proc_sys::Root;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pool {
     pub(super) size: u64,
-    /// Number of pages that are free and unreserved, or that the kernel may add.
+    /// Number of pages that are free and unreserved, or that the kernel may add to the pool.
     pub(super) free: u64,
     pub(super) total: u64,
     /// Number of free pages on each NUMA node, by node number; empty: unknown.
@@ -28,7 +28,7 @@ impl Pool {
     fn free_on(&self, nodes: Option<&[u32]>) -> u64 {
         let Some(nodes) = nodes.filter(|_| !self.nodes.is_empty()) else { return self.free };
         let there = self.nodes.iter().filter(|(node, _)| nodes.contains(node));
-        // Nodes count pages that are reserved for other processes as free.
+        // The counts of nodes include free pages that are reserved for other processes.
         there.map(|(_, free)| free).sum::<u64>().min(self.free)
     }
 
@@ -57,7 +57,7 @@ impl Pool {
 pub(super) struct PageSizes {
     pub(super) base: u64,
     pub(super) pools: Vec<Pool>,
-    /// Bytes of a merged page; `None`: the kernel does not merge base pages.
+    /// Bytes of a huge page that is merged from base pages; `None`: the kernel does not merge base pages.
     pub(super) transparent: Option<u64>,
     failures: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub(super) struct PageSizes {
 pub(super) struct PageChoice {
     pub(super) pages: Pages,
     pub(super) size: u64,
-    /// What was asked for and is not granted, in words.
+    /// The wish that is not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl PageSizes {
         let pools = root.numbered("sys/kernel/mm/hugepages", "hugepages-", "kB");
         let pools = pools.into_iter().filter_map(|kibibytes| pool(root, kibibytes)).collect();
         let merged = |file| format!("sys/kernel/mm/transparent_hugepage/{file}");
-        // `never` stops page faults from merging, not MADV_COLLAPSE; `deny` stops both.
+        // `never` keeps page faults from merging, but not `MADV_COLLAPSE`; `deny` keeps both from merging.
         let denied = root.text(&merged("shmem_enabled")).is_some_and(|text| text.contains("[deny]"));
         let transparent = root.number(&merged("hpage_pmd_size")).filter(|&size| size > base && !denied);
         Self { pools, transparent, ..Self::only(base) }
@@ -85,7 +85,7 @@ impl PageSizes {
         Self { base, pools: Vec::new(), transparent: None, failures: Vec::new() }
     }
 
-    /// Chooses pages for a request whose start is a multiple of `room`. The error lists what the machine has.
+    /// Chooses pages for a request whose segment starts at a multiple of `room`. The error lists the machine's page sizes.
     pub(super) fn choose(&self, request: &Request, room: usize) -> Result<PageChoice, String> {
         let base = PageChoice { pages: Pages::Base, size: self.base, downgrade: None };
         let Some(asked) = request.traits.pgsize.filter(|&asked| asked > self.base) else { return Ok(base) };
@@ -97,7 +97,7 @@ impl PageSizes {
         if request.traits.policy == Some(Policy::Mandatory) {
             return Err(self.describe(request));
         }
-        // At equal sizes the pool is first; `max_by_key` returns the last, so `rev`.
+        // Of choices with one size, that of the pool comes first. `max_by_key` returns the last maximum, hence `rev`.
         let mut choice = candidates.into_iter().rev().max_by_key(|c| c.size).unwrap_or(base);
         choice.downgrade = Some(format!(
             "PGSIZE={}: pages of {} instead; this machine has {}",
@@ -108,7 +108,7 @@ impl PageSizes {
         Ok(choice)
     }
 
-    /// Choices above the base size for a request. Of two with one size, that of the pool is first.
+    /// Possible choices above the base page size. Of two choices with one size, that of the pool comes first.
     fn candidates(&self, request: &Request, room: u64) -> Vec<PageChoice> {
         let choice = |pages, size| PageChoice { pages, size, downgrade: None };
         let (bytes, nodes) = (request.bytes as u64, request.only_on());
@@ -154,7 +154,7 @@ impl PageSizes {
     }
 }
 
-/// Reads one pool. The kernel counts reserved pages as free, and may add pages up to the overcommit limit.
+/// Reads one pool. Subtracts reserved pages, which the kernel counts as free, and adds pages up to the overcommit limit.
 fn pool(root: &Root, kibibytes: u64) -> Option<Pool> {
     let name = format!("hugepages-{kibibytes}kB");
     let read = |what: &str| root.number(&format!("sys/kernel/mm/hugepages/{name}/{what}_hugepages"));

@@ -1,7 +1,7 @@
-//! Memory that peers hand over: files, and file parts, which say which bytes of the peer's slot are in which file.
+//! Memory of peers: the files that a peer sends, and [`FilePart`]s, which say which bytes of the peer's slot are in which file.
 //!
-//! A PE checks the files and parts of a peer before it maps any. It refuses parts that do not fit the layout, and
-//! files that could shrink, because an access behind the new end would kill the reader.
+//! A PE checks the files and parts of a peer before it maps any of them. It refuses parts that do not fit the layout, and files
+//! that could shrink, because an access behind the new end would kill this PE.
 
 use core::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
@@ -12,17 +12,17 @@ use shmem_grammar::show_size;
 
 use super::mapping::SEALS;
 
-/// Bytes of a slot that are stored in one file.
+/// A range of a slot that is stored in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FilePart {
-    /// Bytes from the start of the slot.
+    /// Bytes from the start of the slot to the part.
     pub(super) offset: u64,
     pub(super) bytes: u64,
-    /// Index of the file among the sent ones.
+    /// Index of the file among the files that the peer sent.
     pub(super) file: u64,
-    /// Bytes from the start of the file.
+    /// Bytes from the start of the file to the part.
     pub(super) at: u64,
-    /// Bytes of a page of the file.
+    /// Page size of the file, in bytes.
     pub(super) page: u64,
 }
 
@@ -32,7 +32,7 @@ impl FilePart {
     }
 }
 
-/// Appends a part, or extends the last part if that is adjacent in slot and file.
+/// Appends a part, or extends the last part if both are adjacent in the slot and in one file.
 pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     match parts.last_mut() {
         _ if part.bytes == 0 => {}
@@ -45,7 +45,7 @@ pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     }
 }
 
-/// Checks that parts cover a range from `offset` to an end in `ends` without gaps, with files below `files`.
+/// Checks that parts cover a range without gaps. The range starts at `offset` and ends in `ends`; `files` is the number of files.
 pub(super) fn check_parts(
     parts: &[FilePart],
     offset: u64,
@@ -79,8 +79,8 @@ pub(super) fn check_parts(
     Ok(())
 }
 
-/// Checks that file `number` fits its parts. The file is a memfd or, in the ranges `named` of a slot, one that
-/// survives the job. Such a file cannot be sealed, but its lock and its owner prevent truncation.
+/// Checks that file `number` fits its parts. The file is a memfd or, in the ranges `named` of a slot, a file that survives the job.
+/// A file that survives cannot be sealed, but only processes of its owner can truncate it.
 pub(super) fn check_file(
     number: usize,
     file: &OwnedFd,

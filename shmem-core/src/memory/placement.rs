@@ -1,11 +1,11 @@
 //! The choice of NUMA nodes for the memory of a partition.
 //!
-//! Three cases differ: no request (the PE's own node, then normal memory of other nodes); SYSDEFAULT as kind or policy
-//! (no placement call: numactl and the process's policy hold); and a requested kind. A missing kind ends the
-//! job under MANDATORY; otherwise normal memory is used, and reported.
+//! There are three cases. Without a request, the PE's own node comes first, then normal memory of other nodes. With SYSDEFAULT as
+//! kind or policy, no placement call is made, so numactl and the process's policy apply. With a requested kind, pages are on its
+//! nodes. If the kind is missing, the job ends under MANDATORY; otherwise normal memory is used, and this is reported.
 //!
-//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size only,
-//! but INTERLEAVED spreads over the normal nodes. INTERLEAVED without nodes of the kind acts as PREFERRED.
+//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size only, but
+//! INTERLEAVED spreads pages over the nodes with normal memory. INTERLEAVED without nodes of the kind acts as PREFERRED.
 
 use core::fmt;
 
@@ -15,16 +15,16 @@ use super::error::MemoryError;
 use crate::partition::PartitionSpec;
 use crate::topology::Topology;
 
-/// The requested nodes of a partition's memory.
+/// The NUMA nodes for a partition's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The granted kind; `None`: no kind requested, or no placement made.
+    /// The granted kind of memory; `None`: no kind is requested, or no placement is made.
     pub kind: Option<Kind>,
     /// The nodes for pages, the nearest to this PE first. Empty with [`Spread::System`].
     pub nodes: Vec<u32>,
     /// The distribution of pages over these nodes.
     pub spread: Spread,
-    /// What is not granted, or granted on a guess: an entry of [`Grant::downgrades`](crate::partition::Grant).
+    /// The wish that is not granted, or granted on a guess, in words: an entry of [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
 }
 
@@ -33,22 +33,22 @@ pub struct Placement {
 pub enum Spread {
     /// The system decides: no placement call is made.
     System,
-    /// The first node while it has memory, then any node.
+    /// Pages on the first node while it has memory, then on any node.
     Preferred,
-    /// These nodes and no other, the first one before the others.
+    /// Pages on these nodes only, on the first one before the others.
     Bound,
-    /// Alternating over these nodes.
+    /// Pages alternating over these nodes.
     Interleaved,
 }
 
 impl Placement {
-    /// No placement is asked for: the system decides.
+    /// The placement without a request: the system decides.
     pub fn system() -> Self {
         Self { kind: None, nodes: Vec::new(), spread: Spread::System, downgrade: None }
     }
 }
 
-/// `node 0, then any`, `only nodes 2,3`, `over nodes 2,3`, `as the system likes`.
+/// Shows `node 0, then any`, `only nodes 2,3`, `over nodes 2,3` or `as the system likes`.
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
@@ -62,12 +62,12 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The spread for a kind that is available, under each policy: none, mandatory, preferred, interleaved, the system's.
+/// The spread for an available kind under each policy, in the order: none, mandatory, preferred, interleaved, the system's.
 const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     use Spread::{Bound, Interleaved, Preferred, System};
     match kind {
         None => [Preferred, Preferred, Preferred, Interleaved, System],
-        // Files are on no node.
+        // Memory in files is on no NUMA node.
         Some(Kind::SysDefault | Kind::Pmem) => [System, System, System, System, System],
         Some(Kind::NormalMem | Kind::FastMem | Kind::LargeMem) => {
             [Preferred, Bound, Preferred, Interleaved, System]
@@ -87,7 +87,7 @@ pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement,
     if spread == Spread::System {
         return Ok(left_to_the_system(kind));
     }
-    // The node of this PE; if unknown, all nodes are equally near.
+    // The node of this PE. If it is unknown, all nodes count as equally near.
     let home = topology.home().unwrap_or(u32::MAX);
     let nodes = topology.of_kind(asked, home);
     if nodes.is_empty() && kind.is_some() && !is_all_there_is(asked, topology) {
@@ -113,12 +113,12 @@ fn left_to_the_system(kind: Option<Kind>) -> Placement {
     Placement { kind, downgrade: ignored, ..Placement::system() }
 }
 
-/// Whether all memory has this kind, because the kernel reports no nodes.
+/// Whether all memory counts as `kind`, because the kind is normal memory and the kernel reports no nodes.
 fn is_all_there_is(kind: Kind, topology: &Topology) -> bool {
     kind == Kind::NormalMem && topology.nodes().iter().all(|node| node.memory == 0)
 }
 
-/// Puts this PE's node in front, even if its memory is fast, because no kind is requested.
+/// Puts this PE's node in front, even if its memory is fast memory, because no kind is requested.
 fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     let home = topology.nodes().iter().find(|node| Some(node.number) == topology.home());
     if let Some(home) = home.filter(|home| home.memory > 0 && home.allowed) {
@@ -128,7 +128,7 @@ fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     nodes
 }
 
-/// A placement on nodes. With one memory node the system decides, because containers may forbid calls that place memory.
+/// A placement on nodes. If one node has all memory, the system decides, because containers may forbid calls that place memory.
 fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
     let choice = topology.nodes().iter().filter(|node| node.memory > 0).count() > 1;
     if nodes.is_empty() || !choice {

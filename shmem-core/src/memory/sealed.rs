@@ -1,4 +1,4 @@
-//! Immutable memory that several processes share: lists of all PEs of a job.
+//! Immutable memory that the processes of a node share, for lists of all PEs of a job.
 
 use core::ops::Deref;
 use core::ptr::{NonNull, null_mut};
@@ -13,23 +13,23 @@ use rustix::mm::{MapFlags, ProtFlags};
 use super::mapping::{self, SEALS};
 use crate::pe::Pe;
 
-/// Bytes in a memfd that is sealed against all changes, mapped for reading.
+/// Bytes of a memfd that is sealed against all changes, mapped for reading.
 #[derive(Debug)]
 pub struct Sealed {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: memory that nobody can change, and that this value alone unmaps.
+// SAFETY: nobody can change the memory, and this value alone unmaps it.
 unsafe impl Send for Sealed {}
-// SAFETY: memory that nobody can change, and that this value alone unmaps.
+// SAFETY: nobody can change the memory, and this value alone unmaps it.
 unsafe impl Sync for Sealed {}
 
-/// The seals against all changes, of the contents, of the size, and of the seals.
+/// The seals against all changes: of contents, size and seals.
 const WHOLLY: SealFlags = SEALS.union(SealFlags::WRITE);
 
 impl Sealed {
-    /// Makes a sealed memfd of these bytes, for [`open`](Self::open) in processes that receive it.
+    /// Makes a memfd of these bytes, sealed against all changes. Processes that receive the memfd [`open`](Self::open) it.
     /// Fails if the system has no memory, or allows no memfd.
     pub fn make(bytes: &[u8]) -> io::Result<OwnedFd> {
         let mut memfd = File::from(mapping::memfd(None)?);
@@ -38,10 +38,10 @@ impl Sealed {
         Ok(memfd.into())
     }
 
-    /// Maps a memfd of `bytes` bytes from [`make`](Self::make). Checks seals and size: the sender is not trusted.
-    /// Fails if the file is no memfd, is not sealed, or has another size, or the system fails.
+    /// Maps a memfd of `bytes` bytes from [`make`](Self::make). Checks seals and size, because the sender is not trusted.
+    /// Fails if the file is no memfd, is not sealed, or has another size, or if a system call fails.
     pub fn open(memfd: impl AsFd, bytes: usize) -> io::Result<Self> {
-        // Only once: a second call could return another descriptor than the checked one.
+        // Called once, because a second call could return another descriptor than the checked one.
         let memfd = memfd.as_fd();
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let seals = rustix::fs::fcntl_get_seals(memfd).unwrap_or(SealFlags::empty());
@@ -52,15 +52,15 @@ impl Sealed {
         if bytes == 0 || u64::try_from(size) != Ok(bytes as u64) {
             return Err(invalid(format!("it has {size} bytes and not {bytes}")));
         }
-        // Private: kernels before 6.7, and some later ones, refuse a shared mapping of a descriptor that is open for writing.
-        // The mapping still shares the memfd's pages, since nobody writes to them.
+        // The mapping is private, because kernels before 6.7, and some later ones, refuse a shared mapping of a descriptor that is
+        // open for writing. A private mapping still shares the memfd's pages, because nobody writes to them.
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start =
             unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, memfd, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::FAULT)?, bytes })
     }
 
-    /// As [`open`](Self::open), for a memfd that must have the same bytes as `own`.
+    /// Maps a memfd as [`open`](Self::open) does, and checks that its bytes are those of `own`.
     /// Fails if the memory could change, or differs in any bit.
     pub fn in_place_of(own: &[u8], memfd: impl AsFd) -> io::Result<Self> {
         let memory = Self::open(memfd, own.len())?;
@@ -73,15 +73,15 @@ impl Sealed {
 
 impl AsRef<[u8]> for Sealed {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: `open` has mapped `bytes` bytes from `start` on, of a file of that size; its seals forbid changes of size and
-        // contents. The mapping lasts as long as this value.
+        // SAFETY: `open` has mapped `bytes` bytes from `start` on, of a file of that size. The file's seals forbid changes of size
+        // and contents. The mapping lasts as long as this value.
         unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
 
 impl Drop for Sealed {
     fn drop(&mut self) {
-        // SAFETY: `open` mapped the range, and slices of `as_ref` do not outlive this value.
+        // SAFETY: `open` mapped the range, and slices from `as_ref` do not outlive this value.
         _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -97,7 +97,7 @@ enum Pes {
 }
 
 impl PeList {
-    /// PEs in memory of this process.
+    /// A list of PEs in memory of this process.
     pub fn new(pes: Vec<Pe>) -> Self {
         Self(Pes::Own(pes.into()))
     }
@@ -108,13 +108,13 @@ impl PeList {
         Sealed::make(Pe::bytes_of(pes))
     }
 
-    /// Maps the PEs `own`, in memory that [`share`](Self::share) made in a process of the node.
+    /// Maps a memfd that a process of the node made by [`share`](Self::share), and checks that its PEs are those of `own`.
     /// Fails if the memory could change, or differs in any bit.
     pub fn in_place_of(own: &[Pe], shared: impl AsFd) -> io::Result<Self> {
         Ok(Self(Pes::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
     }
 
-    /// Whether the list is shared.
+    /// Whether the list is in memory that processes share.
     pub fn is_shared(&self) -> bool {
         matches!(self.0, Pes::Shared(..))
     }
@@ -129,9 +129,9 @@ impl Deref for PeList {
             Pes::Own(pes) => pes,
             Pes::Shared(memory, count) => {
                 let start = memory.as_ref().as_ptr().cast();
-                // SAFETY: the memory begins on a page, and was found equal, bit for bit, to `count` PEs of this process
-                // (`in_place_of`): they are valid PEs. Nobody can change the memory (`Sealed`), and it lasts as long
-                // as `self`.
+                // SAFETY: the memory starts on a page, and was found equal, bit for bit, to `count` PEs of this process
+                // (`in_place_of`), so it consists of valid PEs. Nobody can change the memory (`Sealed`), and it lasts as long as
+                // `self`.
                 unsafe { core::slice::from_raw_parts(start, *count) }
             }
         }

@@ -1,4 +1,4 @@
-//! Requests for the memory of one segment: of a partition, or of an array registered later.
+//! Requests for the memory of one segment: a partition, or an array that is registered after init.
 
 use shmem_grammar::{Kind, Traits};
 
@@ -14,20 +14,20 @@ const LARGEST_PAGE: u64 = 16 << 30;
 /// A request for one segment's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The segment and its origin, as messages begin.
+    /// The segment and its origin, as error texts begin.
     pub what: String,
-    /// The size of the segment.
+    /// Bytes of the segment.
     pub bytes: usize,
-    /// The requested traits; their size is not used.
+    /// The requested traits. Their size is not used: [`bytes`](Self::bytes) is.
     pub traits: Traits,
-    /// The nodes from which the memory comes.
+    /// The NUMA nodes from which the memory comes.
     pub placement: Placement,
-    /// Whether all pages are to exist from the start.
+    /// Whether all pages are allocated at the start.
     pub populate: bool,
 }
 
 impl Request {
-    /// The request of a partition. Fails if a mandatory kind of memory is not available.
+    /// Returns the request for a partition's memory. Fails if a mandatory kind of memory is not available.
     pub fn partition(spec: &PartitionSpec, topology: &Topology) -> Result<Self, MemoryError> {
         let what = match &spec.origin {
             Origin::BuiltIn => {
@@ -37,12 +37,12 @@ impl Request {
         };
         let placement = placement(spec, topology)?;
         let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
-        // Untouched huge pages may turn out missing, so they are always populated.
+        // Huge pages are always populated at the start, because none may be left at the first touch.
         let populate = (spec.explicit || spec.traits.pgsize.is_some()) && !spec.is_in_file();
         Ok(Self { what, bytes, traits: spec.traits, placement, populate })
     }
 
-    /// A request for a size alone.
+    /// A request for `bytes` bytes, without traits.
     pub fn plain(what: &str, bytes: usize) -> Self {
         let placement = Placement::system();
         Self { what: what.to_owned(), bytes, traits: Traits::NONE, placement, populate: false }
@@ -53,13 +53,13 @@ impl Request {
         self.traits.kind == Some(Kind::Pmem)
     }
 
-    /// The nodes with the requested kind; `None`: any node.
+    /// The NUMA nodes with the requested kind; `None`: any node.
     pub fn only_on(&self) -> Option<&[u32]> {
         let Placement { kind, nodes, spread, .. } = &self.placement;
         (kind.is_some() && *spread != Spread::System && !nodes.is_empty()).then_some(nodes.as_slice())
     }
 
-    /// Alignment of the segment's start, which suffices for whichever page size is granted.
+    /// Alignment of the segment's start in bytes, sufficient for every page size that may be granted.
     pub fn room(&self) -> usize {
         match self.traits.pgsize.unwrap_or(0) {
             0..=0x20_0000 => HUGE,

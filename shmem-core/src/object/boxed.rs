@@ -1,4 +1,4 @@
-//! Objects on a symmetric heap.
+//! Handles of objects on a symmetric heap.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,10 +10,10 @@ use crate::heap::Released;
 use crate::pe::OnPe;
 use crate::symmetric_data::Contents;
 
-/// An object on a symmetric heap, at the same offset on every PE.
+/// Handle of an object on a symmetric heap, at the same offset on every PE.
 ///
-/// It owns its allocation and borrows nothing. Dropping it is local and never waits. The memory is reused when every PE has dropped its
-/// handle and takes part in the next allocation or in `World::reclaim`. Forgetting the handle leaks the memory until the job ends.
+/// The handle owns its allocation and borrows nothing. Dropping it is local and never blocks. The memory is reused after every PE has
+/// dropped its handle, and takes part in the next allocation or in `World::reclaim`. Forgetting a handle leaks its memory.
 pub struct SymBox<T: ?Sized> {
     id: u64,
     segment: u32,
@@ -26,36 +26,36 @@ pub struct SymBox<T: ?Sized> {
 impl<T: Contents + ?Sized> SymBox<T> {
     /// # Safety
     ///
-    /// Allocation `id` must have reserved `len` items of `T`, aligned for them and initialised, at `offset` in `segment` of every PE's
-    /// slot, and must not be released before `id` is queued on `released`. There must be one box per allocation; only a named
-    /// allocation may have several, each counted by the ledger.
+    /// At `offset` in `segment` of every PE's slot, the allocation `id` must have reserved `len` items of `T`, aligned and
+    /// initialised. It must not be released before `id` is queued on `released`. An allocation must have only one box. (A named
+    /// allocation may have several, which the ledger counts.)
     #[doc(hidden)]
     pub unsafe fn __new(id: u64, segment: u32, offset: usize, len: usize, released: Arc<Released>) -> Self {
         Self { id, segment, offset, len, released, _contents: PhantomData }
     }
 
-    /// The object on `pe`.
+    /// The place of the object on `pe`.
     #[inline(always)]
     pub fn on(&self, pe: impl OnPe) -> On<'_, T> {
         let pe = pe.pe();
-        // SAFETY: `__new` was promised the object; it is reserved until this box is dropped or
-        // consumed, which `'_` excludes.
+        // SAFETY: the object is at `offset` in `segment` of every PE (caller of `__new`). It is reserved until this box is dropped
+        // or consumed, which `'_` excludes.
         unsafe { On::new(pe, self.segment, self.offset, self.len) }
     }
 
-    /// Index of the segment.
+    /// Index of the object's segment.
     #[inline(always)]
     pub fn segment(&self) -> u32 {
         self.segment
     }
 
-    /// Bytes from the start of a PE's slot.
+    /// Bytes from the start of a PE's slot to the object.
     #[inline(always)]
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Number of the allocation, the same on every PE.
+    /// Number of the object's allocation, the same on every PE.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -73,7 +73,7 @@ impl<T: crate::symmetric_data::SymmetricData> SymBox<[T]> {
         self.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the slice has no elements.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0

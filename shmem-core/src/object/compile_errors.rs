@@ -1,11 +1,11 @@
-//! Compile-time messages for `OBJECT[..]`, for parts without a PE (`OBJECT.index(0)`), and for private memory on a PE (`vec.on(pe)`).
+//! Compile-time error texts for `OBJECT[..]`, for parts without a PE (`OBJECT.index(0)`), and for private memory on a PE (`vec.on(pe)`).
 //!
-//! `OBJECT[..]` would be a reference into memory that other PEs write. Each of these mistakes needs a trait that no type implements, and
-//! whose message names the alternative. The result is an associated type of that trait, so that rustc reports nothing else.
+//! `OBJECT[..]` would be a reference into memory that other PEs write. Each of these mistakes requires a trait that no type implements,
+//! and whose error text names the alternative. The result is an associated type of the trait, so that rustc reports no further errors.
 
 use super::{SymBox, Symmetric};
 
-/// An index that gives a reference into a symmetric object. No type implements this.
+/// The index type with which `OBJECT[..]` would be a reference. No type implements this trait.
 #[diagnostic::on_unimplemented(
     message = "a symmetric object gives no reference by `[..]`: other PEs may write it at any time",
     label = "not an index of symmetric memory",
@@ -17,7 +17,7 @@ pub trait Subscript: sealed::Sealed {
     type Output: ?Sized;
 }
 
-/// An index of an object without a PE. No type implements this.
+/// The index type that `OBJECT.index(..)` would need, without a PE. No type implements this trait.
 #[diagnostic::on_unimplemented(
     message = "a symmetric object has parts where it is on a PE: `.on(pe).index(..)`",
     label = "on which PE?",
@@ -28,7 +28,7 @@ pub trait Nowhere: sealed::Sealed {
     type Output;
 }
 
-/// A PE that reaches the private memory of another PE. No type implements this.
+/// The PE type that `.on(pe)` of private memory would need. No type implements this trait.
 #[diagnostic::on_unimplemented(
     message = "only a symmetric object has a place on a PE: `OBJECT.on(pe)`",
     label = "this PE has no copy of it",
@@ -39,9 +39,9 @@ pub trait Reach: sealed::Sealed {
     type Output;
 }
 
-/// Private memory: slices, and with them `Vec` and arrays.
+/// Private memory: slices, and by deref also `Vec`s and arrays.
 pub trait Placeless {
-    /// Refused: private to this PE.
+    /// Never compiles, because the memory is private to this PE.
     #[doc(hidden)]
     fn on<P: Reach>(&self, pe: P) -> P::Output;
 }
@@ -58,11 +58,11 @@ mod sealed {
     }
 }
 
-/// Refuses `OBJECT[..]` and `OBJECT.index(..)`.
+/// Defines `OBJECT[..]` and `OBJECT.index(..)` so that both are compile-time errors with an explanation.
 macro_rules! no_subscripts {
     ($([$($parameter:tt)*] $object:ty;)*) => {$(
         impl<$($parameter)*> $object {
-            /// Refused: no PE is named.
+            /// Never compiles, because the call names no PE.
             #[doc(hidden)]
             pub fn index<I: $crate::object::Nowhere>(&self, index: I) -> I::Output {
                 index.never()

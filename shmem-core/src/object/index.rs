@@ -1,4 +1,4 @@
-//! Indices of parts: `OBJECT.on(pe).index(3)`, `OBJECT.here(token).index(1..4)`; and the names of objects in messages.
+//! Indices of parts, as in `OBJECT.on(pe).index(3)` and `OBJECT.here(token).index(1..4)`, and the names of objects in error texts.
 
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::OnceLock;
@@ -16,21 +16,21 @@ use crate::symmetric_data::{Contents, SymmetricData};
     note = "places of arrays and slices are indexed by `usize` and by ranges of `usize`"
 )]
 pub unsafe trait PlaceIndex<T: Contents + ?Sized> {
-    /// The part: an element, or a slice of elements.
+    /// The contents of the part: an element, or a slice of elements.
     type Output: Contents + ?Sized;
 
-    /// Returns the first element and the number of elements of the part. `len` is the number of items of the place, and `offset` where
-    /// it starts, which messages use.
+    /// Returns the first element and the number of elements of the part. `len` is the number of items of the place. `offset` is the
+    /// place's offset in a slot, for error texts.
     #[track_caller]
     fn locate(self, len: usize, offset: usize) -> (usize, usize);
 }
 
-/// A function from an offset in a slot to the name of the object there.
+/// A function that returns the name of the object at an offset in a slot.
 type Names = Box<dyn Fn(usize) -> Option<String> + Send + Sync>;
 
 static NAMES: OnceLock<Names> = OnceLock::new();
 
-/// Sets the names of objects in messages. Later calls do nothing, because PEs that are threads of one process have equal names.
+/// Sets the function that names objects in error texts. Only the first call counts: PEs that are threads all set the same names.
 pub fn call_by(names: impl Fn(usize) -> Option<String> + Send + Sync + 'static) {
     _ = NAMES.set(Box::new(names));
 }
@@ -47,7 +47,7 @@ fn name_at(offset: usize) -> Option<String> {
     NAMES.get().and_then(|names| names(offset))
 }
 
-/// An offset without an object, for places that messages cannot name.
+/// An offset at which there is no object, for places that error texts cannot name.
 pub(crate) const NAMELESS: usize = usize::MAX;
 
 #[cold]
@@ -64,7 +64,7 @@ fn range_beyond(from: usize, to: usize, len: usize, offset: usize) -> ! {
     panic!("range {from}..{to} does not fit: {} has {} (0..{len})", place_at(offset), counted(len, "element"))
 }
 
-/// Returns the index of an element, and 1. Panics if the index is not below `len`.
+/// Returns `(index, 1)`: the first element and the number of elements. Panics if `index` is not below `len`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
@@ -74,7 +74,7 @@ pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
     (index, 1)
 }
 
-/// Returns the first index and the length of a range. Panics if the range is not in `0..len`.
+/// Returns the first index and the length of a range. Panics if the range is not inside `0..len`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) -> (usize, usize) {
@@ -94,11 +94,11 @@ pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) ->
     (from, to - from)
 }
 
-/// Contents that have numbered elements.
+/// Contents that consist of numbered elements: an array or a slice.
 ///
 /// # Safety
 ///
-/// A place of `len` items must have `count` contiguous elements from its start on.
+/// A place of `len` items must have `count(len)` contiguous elements from its start on.
 pub unsafe trait Elements: Contents {
     /// The type of an element.
     type Element: SymmetricData;
@@ -107,7 +107,7 @@ pub unsafe trait Elements: Contents {
     fn count(len: usize) -> usize;
 }
 
-// SAFETY: an array is `N` elements.
+// SAFETY: an array `[T; N]` is `N` contiguous elements.
 unsafe impl<T: SymmetricData, const N: usize> Elements for [T; N] {
     type Element = T;
 
@@ -127,7 +127,7 @@ unsafe impl<T: SymmetricData> Elements for [T] {
     }
 }
 
-// SAFETY: `one` panics unless there is such an element.
+// SAFETY: `one` panics if the index is not below the number of elements.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Elements + ?Sized> PlaceIndex<T> for usize {
     type Output = T::Element;
@@ -140,7 +140,7 @@ unsafe impl<T: Elements + ?Sized> PlaceIndex<T> for usize {
 
 macro_rules! ranges {
     ($($range:ty)*) => {$(
-        // SAFETY: `many` panics unless there are such elements.
+        // SAFETY: `many` panics if the range is not inside the elements.
         #[diagnostic::do_not_recommend]
         unsafe impl<T: Elements + ?Sized> PlaceIndex<T> for $range {
             type Output = [T::Element];

@@ -1,31 +1,31 @@
-//! Locks of the job, and the words that they consist of.
+//! Locks that PEs acquire, and the words of which locks consist.
 
 use super::{Atomic, On};
 use crate::pe::Pe;
 use crate::strided::{Shape, Shaped};
 use crate::symmetric_data::SymmetricData;
 
-/// Bytes for the name of a source file in a lock.
+/// Bytes that a lock reserves for the name of a source file.
 pub const LOCK_FILE_BYTES: usize = 64;
 
-/// A lock of the job: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
+/// A lock that one PE of the job holds at a time: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
 ///
-/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. A lock of zeroes is open, so a static needs no
-/// initial value.
+/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. A lock whose bytes are all zero is open, so a
+/// static needs no initial value.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lock {
     words: [u64; 8],
-    /// Source file of the call that acquired the lock, on the holder.
+    /// Source file of the call that acquired the lock. Used in the holder's copy.
     file: [u8; LOCK_FILE_BYTES],
 }
 
-// SAFETY: numbers without padding.
+// SAFETY: a lock consists of numbers, without padding.
 unsafe impl SymmetricData for Lock {}
 
-// SAFETY: one element, the value itself. (No transfer moves locks: all need plain data.)
+// SAFETY: the only element is the lock itself. (Transfers need plain data, so none moves a lock.)
 unsafe impl Shaped for Lock {
     type Element = Self;
     type Names = ();
@@ -34,12 +34,12 @@ unsafe impl Shaped for Lock {
 
 const _: () = assert!(size_of::<Lock>() == 8 * 8 + LOCK_FILE_BYTES, "a lock has no padding");
 
-/// A word of a lock. Each PE uses the words of its own copy, except `Last`.
+/// A word of a lock. Each PE uses the words of its own copy of the lock, except `Last`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum LockWord {
-    /// The last PE in the queue. Used in the copy of one PE, the home of the lock.
+    /// The last PE in the queue. Used only in the copy of one PE, the lock's home.
     Last,
     /// The next PE in the queue.
     Behind,
@@ -47,9 +47,9 @@ pub enum LockWord {
     Before,
     /// 1 if the previous PE has passed the lock to this PE.
     Granted,
-    /// Number of requests by the threads of this PE.
+    /// Number of requests for the lock by threads of this PE.
     Tickets,
-    /// Number of requests of this PE that have ended.
+    /// Number of this PE's requests that have ended.
     Served,
     /// The thread of this PE that holds the lock.
     Thread,
@@ -58,7 +58,7 @@ pub enum LockWord {
 }
 
 impl Lock {
-    /// An open lock, for the image of a static.
+    /// Returns an open lock, for the initial value of a static.
     pub const fn new() -> Self {
         Self { words: [0; 8], file: [0; LOCK_FILE_BYTES] }
     }
@@ -71,20 +71,20 @@ impl Default for Lock {
 }
 
 impl<'a> On<'a, Lock> {
-    /// A word of the lock's copy on a PE.
+    /// Returns the place of a word of the lock's copy on `pe`.
     ///
     /// # Safety
     ///
-    /// `pe` must have the lock: a team's objects exist on its members only.
+    /// The lock must exist on `pe`. (An object of a team exists only on the team's members.)
     #[doc(hidden)]
     pub unsafe fn __word(self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
         let offset = self.offset() + core::mem::offset_of!(Lock, words) + word as usize * 8;
-        // SAFETY: the lock is at this offset on the PE for `'a` (caller), and the word is one of its eight,
-        // laid out as its number.
+        // SAFETY: the lock is at this offset on `pe` for `'a` (caller). The word is one of the lock's eight, and an `Atomic` has
+        // the layout of its number.
         unsafe { On::new(pe, self.segment(), offset, 1) }
     }
 
-    /// The name of the file in the lock's copy on a PE.
+    /// Returns the place of the file name in the lock's copy on `pe`.
     ///
     /// # Safety
     ///
@@ -92,7 +92,7 @@ impl<'a> On<'a, Lock> {
     #[doc(hidden)]
     pub unsafe fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
         let offset = self.offset() + core::mem::offset_of!(Lock, file);
-        // SAFETY: the lock is at this offset on the PE for `'a` (caller), and the name is its field.
+        // SAFETY: the lock is at this offset on `pe` for `'a` (caller), and `file` is a field of the lock.
         unsafe { On::new(pe, self.segment(), offset, 1) }
     }
 }

@@ -1,8 +1,8 @@
 //! Handles of symmetric objects.
 //!
-//! A handle is a segment and an offset, the same numbers on every PE. On a PE of this node the address is `base + slot * stride + offset`;
-//! on other nodes the segment is the index of a remote key. Handles own memory or are static, and operations borrow: a handle can do
-//! nothing without a token ([`Initiator`](crate::endpoint::Initiator)), and only tokens borrow the world.
+//! A handle is a segment and an offset, the same on every PE. On this node an object's address is `base + slot * stride + offset`. On
+//! other nodes the segment is the index of a remote key. Every operation needs a handle and a token
+//! ([`Initiator`](crate::endpoint::Initiator)). Handles own memory or are static. Only tokens borrow the world.
 
 mod boxed;
 mod compile_errors;

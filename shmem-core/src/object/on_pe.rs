@@ -1,8 +1,7 @@
 //! Places: a symmetric object, or a part of one, on one PE.
 //!
-//! A closure names a field: `|queue| &queue.head`. The argument of the closure is a value of zeroes, and never memory that other PEs
-//! write. The reference that the closure returns must point inside that value. If the closure only names a field, the offset is a
-//! constant in an optimised build.
+//! A closure names a field: `|queue| &queue.head`. Its argument is a value of zeroes, not memory that other PEs write. The reference
+//! that it returns must point inside the argument. If the closure only names a field, its offset is a constant in optimised builds.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -15,7 +14,7 @@ use crate::fixed_text::counted;
 use crate::pe::Pe;
 use crate::symmetric_data::{Contents, SymmetricData, copied};
 
-/// A symmetric object, or a part of one, on one PE: argument of put, get and atomics.
+/// A symmetric object on one PE, or a part of it: the argument of put, get and atomics.
 ///
 /// ```text
 /// GRID.on(right)                 the whole object
@@ -24,21 +23,21 @@ use crate::symmetric_data::{Contents, SymmetricData, copied};
 /// CELLS.on(right).index(3).field(|cell| &cell.mass)   a field of one element
 /// ```
 ///
-/// Bounds are checked when the place is made; with constant indices the check disappears.
+/// Bounds are checked when the place is made. With constant indices, the compiler removes the check.
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// Whether a closure named the part, perhaps as another type. Not a bit of `segment`, so that the compiler sees a constant.
+    /// Whether a closure named the part, possibly as another type. Not a bit of `segment`, so that the compiler sees a constant.
     is_named: bool,
     offset: usize,
     len: usize,
     _object: PhantomData<Borrowed<'a, T>>,
 }
 
-/// The bit of a tagged segment that holds [`On::is_named`].
+/// The bit of a tagged segment that is set if [`On::is_named`].
 const NAMED: u32 = 1 << 31;
 
-/// Borrows the handle, and neither owns nor shares a `T`.
+/// Marker for a place that borrows a handle, and neither owns nor shares a `T`.
 type Borrowed<'a, T> = (&'a (), fn() -> *const T);
 
 copied! { [T: Contents + ?Sized] On<'_, T>; }
@@ -46,15 +45,14 @@ copied! { [T: Contents + ?Sized] On<'_, T>; }
 impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// # Safety
     ///
-    /// `len` items of `T` must be at `offset` in segment `segment` of every PE's slot, aligned
-    /// for the item, reserved for it for all of `'a`.
+    /// At `offset` in segment `segment`, every PE's slot must have `len` items of `T`, aligned, and reserved for all of `'a`.
     #[doc(hidden)]
     #[inline(always)]
     pub const unsafe fn new(pe: Pe, segment: u32, offset: usize, len: usize) -> Self {
         Self { pe, segment, is_named: false, offset, len, _object: PhantomData }
     }
 
-    /// The PE.
+    /// The PE of the place.
     #[inline(always)]
     pub fn pe(&self) -> Pe {
         self.pe
@@ -65,14 +63,14 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         core::slice::from_ref(&self.pe)
     }
 
-    /// Index of the segment.
+    /// Index of the place's segment.
     #[inline(always)]
     pub fn segment(&self) -> u32 {
         self.segment
     }
 
-    /// Whether a number at this place may overlap a number of another size at another place, so that its access is not atomic
-    /// (`shared`).
+    /// Whether `field` made this place. If so, a number here may overlap a number of another size at another place, so accesses are
+    /// not atomic (module `shared`).
     #[inline(always)]
     pub(crate) fn is_named(&self) -> bool {
         self.is_named
@@ -84,13 +82,13 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         if self.is_named { self.segment | NAMED } else { self.segment }
     }
 
-    /// The inverse of [`tagged_segment`](Self::tagged_segment).
+    /// Splits a tagged segment into [`segment`](Self::segment) and [`is_named`](Self::is_named).
     #[inline(always)]
     pub(crate) fn untagged(segment: u32) -> (u32, bool) {
         (segment & !NAMED, segment & NAMED != 0)
     }
 
-    /// Bytes from the start of the PE's slot.
+    /// Bytes from the start of the PE's slot to the place.
     #[inline(always)]
     pub fn offset(&self) -> usize {
         self.offset
@@ -109,7 +107,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.len * size_of::<T::Item>()
     }
 
-    /// A part of the place: an element by number, or a slice by range.
+    /// Returns a part of the place: an element by its number, or a slice by a range of numbers.
     ///
     /// # Panics
     ///
@@ -119,16 +117,16 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     pub fn index<I: PlaceIndex<T>>(self, index: I) -> On<'a, I::Output> {
         let (first, len) = index.locate(self.len, self.offset);
         let offset = self.offset + first * size_of::<<I::Output as Contents>::Item>();
-        // SAFETY: `locate` returned a range inside the `len` items of this place, so the part is
-        // inside what `new` was promised, and a multiple of the item's size from its start.
+        // SAFETY: `locate` returned a range inside this place. So the part is inside the items for which the caller of `new`
+        // vouched, and starts at a multiple of the item's size.
         let part = unsafe { On::new(self.pe, self.segment, offset, len) };
         On { is_named: self.is_named, ..part }
     }
 
-    /// The place as a pointer of this process, if the PE is on this node (`shmem_ptr`).
+    /// Returns a pointer to the place in this process, or `None` if the PE is on another node.
     ///
-    /// Loads and stores through the pointer are not synchronised with the owner. The pointer is not a symmetric address, so no operation
-    /// takes it.
+    /// Loads and stores through the pointer are not synchronised with the place's PE. The pointer is not a symmetric address, so it
+    /// cannot be passed to an operation.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ptr`.
     #[inline]
@@ -140,9 +138,9 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 }
 
 impl<'a, T: SymmetricData> On<'a, T> {
-    /// The place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a reference to the field
-    /// in this value; only the position of the field counts. A plain field is put and got, and a word is changed and waited for, as if
-    /// the field were an object of its own.
+    /// Returns the place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a reference to
+    /// the field in this value, of which only the position counts. Operations on the returned place are those on an object of the field's
+    /// type: put and get for plain data, atomics and waits for a word.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -157,15 +155,15 @@ impl<'a, T: SymmetricData> On<'a, T> {
     ///
     /// # Panics
     ///
-    /// If the closure returns no part of its argument, or one that is not aligned for its type.
+    /// If the closure returns a reference outside its argument, or to a type for which the field is not aligned.
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> On<'a, F> {
         let part = NamedPart::of(name);
         let offset = self.offset + part.offset;
         part.require_alignment::<T, F>(offset);
-        // SAFETY: `part.len` items are inside a value of `T`, so inside this place on every PE, and aligned, as just required. Every bit
-        // pattern is valid for an item. The promises to `new` for this place hold for the items.
+        // SAFETY: `part.len` items are inside a `T`, so inside this place on every PE, and they are aligned (`require_alignment`). Every
+        // bit pattern is a valid item. This place is reserved for `'a`, so its part is too.
         let part = unsafe { On::new(self.pe, self.segment, offset, part.len) };
         On { is_named: true, ..part }
     }
@@ -178,10 +176,10 @@ impl<T: Contents + ?Sized> fmt::Debug for On<'_, T> {
     }
 }
 
-/// Upper limit on the bytes of a value of zeroes that is on the stack.
+/// Upper limit on the size in bytes of a value of zeroes on the stack. Larger values are on the heap.
 const ON_STACK: usize = 4096;
 
-/// A part of a value that a closure names: bytes from the start of the value, and number of items.
+/// The part of a value that a closure names: its offset in the value in bytes, and its number of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NamedPart {
     offset: usize,
@@ -189,7 +187,7 @@ struct NamedPart {
 }
 
 impl NamedPart {
-    /// Finds the part that a closure names. Panics if the closure returns no part of its argument.
+    /// Returns the part of a value of zeroes to which `name` returns a reference. Panics if the reference is outside the value.
     #[inline(always)]
     #[track_caller]
     fn of<T: SymmetricData, F: Contents + ?Sized>(name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Self {
@@ -200,24 +198,24 @@ impl NamedPart {
     #[track_caller]
     fn near<T: SymmetricData, F: Contents + ?Sized>(name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Self {
         let zeroes = MaybeUninit::<T>::zeroed();
-        // SAFETY: all zeroes are a value of the type (`SymmetricData`).
+        // SAFETY: a `T` of zeroes is valid (`SymmetricData`).
         Self::inside(unsafe { zeroes.assume_init_ref() }, name)
     }
 
-    /// For a value that is too large for the stack.
+    /// As `of`, for a value that is too large for the stack.
     #[inline(never)]
     #[track_caller]
     fn far<T: SymmetricData, F: Contents + ?Sized>(name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Self {
         let layout = Layout::new::<MaybeUninit<T>>();
         assert!(layout.size() > ON_STACK, "what is short lies on the stack");
-        // SAFETY: the layout has bytes, as just asserted.
+        // SAFETY: the size of the layout is not 0, as just asserted.
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             handle_alloc_error(layout);
         }
-        // SAFETY: memory of the global allocator with the layout of a `MaybeUninit<T>`, of which every byte is a value.
+        // SAFETY: the global allocator returned `memory` for the layout of a `MaybeUninit<T>`, which is valid with any bytes.
         let zeroes: Box<MaybeUninit<T>> = unsafe { Box::from_raw(memory.cast()) };
-        // SAFETY: all zeroes are a value of the type (`SymmetricData`), and the memory was allocated zeroed.
+        // SAFETY: a `T` of zeroes is valid (`SymmetricData`), and the memory was allocated zeroed.
         Self::inside(unsafe { zeroes.assume_init_ref() }, name)
     }
 
@@ -236,13 +234,13 @@ impl NamedPart {
         Self { offset, len: part.len_of() }
     }
 
-    /// Panics if the part is not aligned for its items, which needs a closure that changes the type. `start` is the offset of the part
-    /// in a slot.
+    /// Panics if the part is not aligned for its items, which can happen only if the closure changes the type. `start` is the offset
+    /// of the part in a slot.
     #[inline(always)]
     #[track_caller]
     fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {
         let align = align_of::<F::Item>();
-        // A constant if the closure names a field.
+        // Known at compile time if the closure only names a field.
         let is_aligned = align_of::<T>() >= align && self.offset.is_multiple_of(align);
         if !is_aligned && !start.is_multiple_of(align) {
             misaligned(align);

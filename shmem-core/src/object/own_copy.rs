@@ -1,8 +1,8 @@
-//! The calling PE's own copy of an object, outside phases: by value.
+//! Access to the calling PE's own copy of an object outside phases, by value.
 //!
-//! Other PEs and threads may write the copy at any time, so no reference to it exists. Numbers of up to 8 bytes are read and written in
-//! one access, never torn. Larger values and slices may mix bytes of two writers; every bit pattern is valid for their types. These
-//! accesses are no data race: see [`shared`](crate::shared).
+//! Other PEs and threads may write the copy at any time, so there are no references to it. Each number of up to 8 bytes is read or
+//! written by a single access, so it is never torn. A larger value or a slice may be a mixture of the bytes of two writers. All such
+//! mixtures are valid values. The module [`shared`](crate::shared) explains why this is no data race.
 
 use core::panic::Location;
 
@@ -14,7 +14,7 @@ use crate::observe::{Call, Family};
 use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied, zeroed_items};
 use crate::transport::shm;
 
-/// The calling PE's own copy of a symmetric object or of a part of it.
+/// The calling PE's own copy of a symmetric object, or a part of the copy.
 pub struct Here<'a, T: Contents + ?Sized> {
     place: On<'a, T>,
     start: *mut T::Item,
@@ -24,7 +24,7 @@ pub struct Here<'a, T: Contents + ?Sized> {
 copied! { [T: Contents + ?Sized] Here<'_, T>; }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// The calling PE's own copy.
+    /// The calling PE's own copy of the object.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
         Here::of(self.on(token.endpoint().me()), token.endpoint())
@@ -32,7 +32,7 @@ impl<T: SymmetricData> Symmetric<T> {
 }
 
 impl<T: Contents + ?Sized> SymBox<T> {
-    /// The calling PE's own copy.
+    /// The calling PE's own copy of the object.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
         Here::of(self.on(token.endpoint().me()), token.endpoint())
@@ -51,7 +51,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         Here { place, start, token: self.token }
     }
 
-    /// A part: an element by number, or a slice by range.
+    /// Returns a part of the copy: an element by its number, or a slice by a range of numbers.
     ///
     /// # Panics
     ///
@@ -69,14 +69,14 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         self.place.len()
     }
 
-    /// The address, for the untyped routines.
+    /// The symmetric address of the copy, for untyped operations such as [`putmem`](crate::context::Raw::putmem).
     #[inline(always)]
     pub fn addr(self) -> SymAddr {
         SymAddr::assume(self.start.cast())
     }
 
     /// A pointer to the contents. Reading or writing through the pointer is undefined behaviour if another PE or thread may write at the
-    /// same time; see `World::local` for references.
+    /// same time. `World::local` gives references instead.
     #[inline(always)]
     pub fn as_ptr(self) -> *mut T {
         T::from_raw(self.start, self.len())
@@ -95,7 +95,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         self.token
     }
 
-    /// Carries out an access, and notifies the observer, if there is one.
+    /// Calls `access`, and notifies the observer, if there is one.
     #[inline(always)]
     fn tell<R>(self, family: Family, location: &'static Location<'static>, access: impl FnOnce() -> R) -> R {
         if self.token.observer().is_none() {
@@ -107,11 +107,11 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
 }
 
 impl<'a, T: SymmetricData> Here<'a, T> {
-    /// A field of a struct, or a part of one; see [`On::field`](super::On::field).
+    /// Returns a field of a struct, or a part of a field, as [`On::field`](super::On::field) does.
     ///
     /// # Panics
     ///
-    /// If the closure returns no part of its argument, or one that is not aligned for its type.
+    /// If the closure returns a reference outside its argument, or to a type for which the field is not aligned.
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Here<'a, F> {
@@ -120,16 +120,16 @@ impl<'a, T: SymmetricData> Here<'a, T> {
 }
 
 impl<T: PlainData> Here<'_, T> {
-    /// Reads the value.
+    /// Returns the value.
     #[inline(always)]
     #[track_caller]
     pub fn load(self) -> T {
-        // Optimised builds do not report loads to the observer, so that a load is one instruction.
+        // Reported to the observer in debug builds only, so that a load is one instruction in optimised builds.
         if cfg!(debug_assertions) {
             self.tell(Family::HereLoad, Location::caller(), || ());
         }
-        // SAFETY: `start` is an aligned `T` in the mapped arena of the token, accessed elsewhere as a number of another size
-        // only if it is named.
+        // SAFETY: `start` is an aligned `T` in the token's mapped arena. Only a named place may be accessed elsewhere as a number
+        // of another size.
         unsafe { shm::load(self.start, self.place.is_named()) }
     }
 
@@ -140,14 +140,14 @@ impl<T: PlainData> Here<'_, T> {
         if cfg!(debug_assertions) {
             self.tell(Family::HereStore, Location::caller(), || ());
         }
-        // SAFETY: `start` is an aligned `T` in the mapped arena of the token, accessed elsewhere as a number of another size
-        // only if it is named.
+        // SAFETY: `start` is an aligned `T` in the token's mapped arena. Only a named place may be accessed elsewhere as a number
+        // of another size.
         unsafe { shm::store(self.start, value, self.place.is_named()) }
     }
 }
 
 impl<T: PlainData> Here<'_, [T]> {
-    /// Copies the contents out, as a `Vec`: `TABLE.here(world).index(..8).to_vec()`.
+    /// Returns a copy of the elements, as in `TABLE.here(world).index(..8).to_vec()`.
     #[track_caller]
     pub fn to_vec(self) -> Vec<T> {
         let mut to = zeroed_items(self.len());
@@ -158,12 +158,12 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Writes `value` to every element.
     #[track_caller]
     pub fn fill(self, value: T) {
-        // Elements without bytes may be too many for a loop.
+        // A slice of elements of size 0 may be too long for a loop.
         let written = if size_of::<T>() == 0 { 0 } else { self.len() };
         self.tell(Family::HereStore, Location::caller(), || {
             for i in 0..written {
-                // SAFETY: an aligned `T` of this place, in the mapped arena of the token, accessed elsewhere as a number
-                // of another size only if the place is named.
+                // SAFETY: element `i` is an aligned `T` of this place, in the token's mapped arena. Only a named place may be
+                // accessed elsewhere as a number of another size.
                 unsafe { shm::store(self.start.wrapping_add(i), value, self.place.is_named()) };
             }
         });
@@ -171,16 +171,16 @@ impl<T: PlainData> Here<'_, [T]> {
 }
 
 impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
-    /// Copies the contents out.
+    /// Copies the contents to `to`.
     ///
     /// # Panics
     ///
-    /// If `to` has another length.
+    /// If the lengths of `to` and the place differ.
     #[track_caller]
     pub fn copy_to(self, to: &mut [T::Item]) {
         self.require_len(to.len(), "the destination");
         self.tell(Family::HereLoad, Location::caller(), || {
-            // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
+            // SAFETY: `to` and the place both have `len` items. The place is in the token's mapped arena.
             unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
         });
     }
@@ -191,16 +191,16 @@ impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
         assert_eq!(own, len, "{} has {own} elements, {other} {len}", place_at(self.offset()));
     }
 
-    /// Copies contents in.
+    /// Copies `from` to the contents.
     ///
     /// # Panics
     ///
-    /// If `from` has another length.
+    /// If the lengths of `from` and the place differ.
     #[track_caller]
     pub fn copy_from(self, from: &[T::Item]) {
         self.require_len(from.len(), "the source");
         self.tell(Family::HereStore, Location::caller(), || {
-            // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
+            // SAFETY: `from` and the place both have `len` items. The place is in the token's mapped arena.
             unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
         });
     }

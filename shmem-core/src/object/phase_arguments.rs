@@ -1,47 +1,47 @@
-//! Arguments of phases (`local`, `frozen`): one object, a tuple of objects, or a list of objects.
+//! Arguments of the phases `local` and `frozen`: an object, a tuple of objects, or a list of objects.
 
 use super::untyped_address::Extent;
 use super::{SymBox, Symmetric};
 use crate::endpoint::Endpoint;
 use crate::symmetric_data::{Contents, SymmetricData};
 
-/// What a phase opens: one symmetric object by reference; a tuple of up to eight arguments; or a list, which is a slice, a `Vec` or an
-/// array of objects or of references to objects, by reference. A slice or `Vec` opens as a `Vec`, an array as an array. Tuples, and
-/// arrays by value, may hold any of these.
+/// The argument of a phase: a reference to a symmetric object; a tuple of up to eight arguments; or a reference to a list, which is a
+/// slice, a `Vec` or an array of objects or of references to objects. The phase gets a `Vec` of references for a slice or a `Vec`, and
+/// an array for an array. Tuples, and arrays by value, may contain any of these.
 ///
-/// The references live as long as one call (`'x`), even for a static.
+/// The references live as long as the call of the phase (`'x`), even for a static.
 ///
 /// # Safety
 ///
-/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine` plus the offset.
+/// `open` and `freeze` must return references to exactly the bytes that `extents` lists, in the slot that starts at `mine`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object",
     note = "`local` and `frozen` take `&OBJECT`, a tuple such as `(&GRID, &scratch)`, or a list such as `&boxes[..]`, of `#[symmetric]` statics, `SymBox`es and `NumaArray`s"
 )]
 pub unsafe trait Objects: Copy {
-    /// The exclusive references.
+    /// The exclusive references that `local` passes to its closure.
     type Mut<'x>;
-    /// The shared references.
+    /// The shared references that `frozen` passes to its closure.
     type Ref<'x>;
 
-    /// Appends the extent of each object to `list`. The token proves that the positions of statics are set.
+    /// Appends the extent of each object to `list`. The token proves that statics have their positions.
     fn extents(self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety
     ///
-    /// `mine` must be the start of this PE's slot, the extents must not overlap, and nothing else
-    /// may read or write them for `'x`, which must end before the handles' borrow does.
+    /// `mine` must be the start of this PE's slot. The extents must not overlap, and for `'x` nothing else may read or write them.
+    /// `'x` must end before the handles' borrow.
     unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x>;
 
     /// # Safety
     ///
-    /// `mine` must be the start of this PE's slot, and nothing may write the extents for `'x`, which must
-    /// end before the handles' borrow does.
+    /// `mine` must be the start of this PE's slot. For `'x` nothing may write the extents. `'x` must end before the handles'
+    /// borrow.
     unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x>;
 }
 
-// SAFETY: the object gives references to its own extents only.
+// SAFETY: an object returns references only to its own extents.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricObject> Objects for &T {
     type Mut<'x> = T::Mut<'x>;
@@ -52,19 +52,19 @@ unsafe impl<T: SymmetricObject> Objects for &T {
     }
 
     unsafe fn open<'x>(self, mine: *mut u8) -> T::Mut<'x> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `SymmetricObject::open` requires.
         unsafe { T::open(self, mine) }
     }
 
     unsafe fn freeze<'x>(self, mine: *mut u8) -> T::Ref<'x> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `SymmetricObject::freeze` requires.
         unsafe { T::freeze(self, mine) }
     }
 }
 
 macro_rules! tuples {
     ($($name:ident)+) => {
-        // SAFETY: each part gives references to its own extents only.
+        // SAFETY: each part of the tuple returns references only to its own extents.
         unsafe impl<$($name: Objects),+> Objects for ($($name,)+) {
             type Mut<'x> = ($($name::Mut<'x>,)+);
             type Ref<'x> = ($($name::Ref<'x>,)+);
@@ -78,14 +78,14 @@ macro_rules! tuples {
             unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
                 #[expect(non_snake_case, reason = "one binding per type parameter")]
                 let ($($name,)+) = self;
-                // SAFETY: the caller's promise for the tuple is the promise for each part.
+                // SAFETY: the caller guarantees for the tuple, and so for each part, what `open` requires.
                 ($(unsafe { $name.open(mine) },)+)
             }
 
             unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
                 #[expect(non_snake_case, reason = "one binding per type parameter")]
                 let ($($name,)+) = self;
-                // SAFETY: the caller's promise for the tuple is the promise for each part.
+                // SAFETY: the caller guarantees for the tuple, and so for each part, what `freeze` requires.
                 ($(unsafe { $name.freeze(mine) },)+)
             }
         }
@@ -102,7 +102,7 @@ tuples!(A B C D E F G H);
 
 macro_rules! lists {
     ($($list:ty)*) => {$(
-        // SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+        // SAFETY: each object returns references only to its own extents. The list does not change while it is borrowed.
         unsafe impl<T: SymmetricObject> Objects for &$list {
             type Mut<'x> = Vec<T::Mut<'x>>;
             type Ref<'x> = Vec<T::Ref<'x>>;
@@ -112,12 +112,12 @@ macro_rules! lists {
             }
 
             unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
-                // SAFETY: the caller's promise for the list is the promise for each element.
+                // SAFETY: the caller guarantees for the list, and so for each object, what `open` requires.
                 self.iter().map(|object| unsafe { object.open(mine) }).collect()
             }
 
             unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
-                // SAFETY: the caller's promise for the list is the promise for each element.
+                // SAFETY: the caller guarantees for the list, and so for each object, what `freeze` requires.
                 self.iter().map(|object| unsafe { object.freeze(mine) }).collect()
             }
         }
@@ -125,7 +125,7 @@ macro_rules! lists {
 }
 lists!([T] Vec<T>);
 
-// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+// SAFETY: each object returns references only to its own extents. The array does not change while it is borrowed.
 unsafe impl<T: SymmetricObject, const N: usize> Objects for &[T; N] {
     type Mut<'x> = [T::Mut<'x>; N];
     type Ref<'x> = [T::Ref<'x>; N];
@@ -135,17 +135,17 @@ unsafe impl<T: SymmetricObject, const N: usize> Objects for &[T; N] {
     }
 
     unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
+        // SAFETY: the caller guarantees for the array, and so for each object, what `open` requires.
         self.each_ref().map(|object| unsafe { object.open(mine) })
     }
 
     unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
+        // SAFETY: the caller guarantees for the array, and so for each object, what `freeze` requires.
         self.each_ref().map(|object| unsafe { object.freeze(mine) })
     }
 }
 
-// SAFETY: each element gives references to its own extents only.
+// SAFETY: each element returns references only to its own extents.
 unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
     type Mut<'x> = [O::Mut<'x>; N];
     type Ref<'x> = [O::Ref<'x>; N];
@@ -155,17 +155,17 @@ unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
     }
 
     unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise for the array is the promise for each element.
+        // SAFETY: the caller guarantees for the array, and so for each element, what `open` requires.
         self.map(|objects| unsafe { objects.open(mine) })
     }
 
     unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise for the array is the promise for each element.
+        // SAFETY: the caller guarantees for the array, and so for each element, what `freeze` requires.
         self.map(|objects| unsafe { objects.freeze(mine) })
     }
 }
 
-/// The handle of one symmetric object, or a reference to one: an element of a list of objects.
+/// The handle of a symmetric object, or a reference to a handle. The elements of a list of objects are of such a type.
 ///
 /// # Safety
 ///
@@ -175,12 +175,12 @@ unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
     label = "not a symmetric object"
 )]
 pub unsafe trait SymmetricObject {
-    /// The exclusive references.
+    /// The exclusive reference that `local` passes to its closure.
     type Mut<'x>;
-    /// The shared references.
+    /// The shared reference that `frozen` passes to its closure.
     type Ref<'x>;
 
-    /// As [`Objects::extents`].
+    /// Appends the object's extents to `list`, as [`Objects::extents`].
     #[doc(hidden)]
     fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>);
 
@@ -197,7 +197,7 @@ pub unsafe trait SymmetricObject {
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> Self::Ref<'x>;
 }
 
-// SAFETY: both give the `size_of::<T>()` bytes at the static's position.
+// SAFETY: `open` and `freeze` return references to the `size_of::<T>()` bytes at the static's position, its only extent.
 unsafe impl<T: SymmetricData> SymmetricObject for Symmetric<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
@@ -207,19 +207,19 @@ unsafe impl<T: SymmetricData> SymmetricObject for Symmetric<T> {
     }
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> &'x mut T {
-        // SAFETY: `position` was reserved for a `T`, aligned and initialised (zeroes or an image);
-        // the caller promises that nothing else touches it for `'x`.
+        // SAFETY: the bytes at `position` are reserved for a `T`, aligned and initialised (by zeroes or an image). Nothing else
+        // accesses them for `'x` (caller).
         unsafe { &mut *mine.wrapping_add(self.position().offset()).cast() }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> &'x T {
-        // SAFETY: `position` was reserved for a `T`, aligned and initialised (zeroes or an image); the caller
-        // promises that nothing writes it for `'x`.
+        // SAFETY: the bytes at `position` are reserved for a `T`, aligned and initialised (by zeroes or an image). Nothing writes
+        // them for `'x` (caller).
         unsafe { &*mine.wrapping_add(self.position().offset()).cast() }
     }
 }
 
-// SAFETY: both give the box's items at its offset.
+// SAFETY: `open` and `freeze` return references to the box's items, its only extent.
 unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for SymBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
@@ -230,20 +230,18 @@ unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for SymBox<T> {
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> &'x mut T {
         let start = mine.wrapping_add(self.offset()).cast();
-        // SAFETY: the allocation holds `item_count` aligned, initialised items; the caller promises
-        // that nothing else touches them for `'x`.
+        // SAFETY: the allocation has `item_count` aligned, initialised items. Nothing else accesses them for `'x` (caller).
         unsafe { &mut *T::from_raw(start, self.item_count()) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> &'x T {
         let start = mine.wrapping_add(self.offset()).cast();
-        // SAFETY: the allocation holds `item_count` aligned, initialised items; the caller promises that
-        // nothing writes them for `'x`.
+        // SAFETY: the allocation has `item_count` aligned, initialised items. Nothing writes them for `'x` (caller).
         unsafe { &*T::from_raw(start, self.item_count()) }
     }
 }
 
-// SAFETY: the object gives references to its own extents only.
+// SAFETY: the object behind the reference returns references only to its own extents.
 unsafe impl<T: SymmetricObject> SymmetricObject for &T {
     type Mut<'x> = T::Mut<'x>;
     type Ref<'x> = T::Ref<'x>;
@@ -253,12 +251,12 @@ unsafe impl<T: SymmetricObject> SymmetricObject for &T {
     }
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `T::open` requires.
         unsafe { T::open(self, mine) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `T::freeze` requires.
         unsafe { T::freeze(self, mine) }
     }
 }

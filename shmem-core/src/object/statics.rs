@@ -1,8 +1,8 @@
-//! Symmetric statics and the descriptors they leave in the binary.
+//! Symmetric statics and the descriptors that they add to the binary.
 //!
-//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, which holds the position of the object, and a
-//! [`Descriptor`] in the linker section `shmem_sym`. At the start every PE lays the described objects out in front of the heaps of their
-//! partitions, in the same order, and writes each position. Until then the position is a poison value outside every arena.
+//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, in which the position of the object is stored,
+//! and a [`Descriptor`] in the linker section `shmem_sym`. At the start every PE lays out the described objects in front of the heaps of
+//! their partitions, in the same order, and stores each position. Until then the position is a poison value outside every arena.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::symmetric_data::SymmetricData;
 
 /// The position of an object in every PE's slot, written once at the start.
 ///
-/// Plain cells: every reader has a [`Pe`](crate::pe::Pe) or a token, which exist only after the position was written.
+/// The cells are not atomic: every reader has a [`Pe`](crate::pe::Pe) or a token, and both are made after the position is written.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Position {
@@ -24,7 +24,7 @@ pub struct Position {
     segment: UnsafeCell<u32>,
 }
 
-// SAFETY: written by `place` before any reader can exist (its contract), never afterwards.
+// SAFETY: `place` writes the position before any reader exists (caller of `place`). It is never written again.
 unsafe impl Sync for Position {}
 
 impl Position {
@@ -36,34 +36,34 @@ impl Position {
     ///
     /// # Safety
     ///
-    /// No thread of this process may have a token or a [`Pe`] yet. The object's bytes there
-    /// must be reserved for it in every PE's slot and hold its initial image.
+    /// No thread of this process may have a token or a [`Pe`] yet. The bytes at this position must be reserved for the object in
+    /// every PE's slot, and have its initial value.
     #[doc(hidden)]
     pub unsafe fn place(&self, segment: u32, offset: usize) {
-        // SAFETY: nobody reads yet (caller).
+        // SAFETY: no other thread reads the position yet (caller).
         unsafe { self.segment.get().write(segment) };
-        // SAFETY: nobody reads yet (caller).
+        // SAFETY: no other thread reads the position yet (caller).
         unsafe { self.offset.get().write(offset) };
     }
 
-    /// Bytes from the start of a PE's slot. For callers that were given a `Pe` or a token.
+    /// Bytes from the start of a PE's slot to the object. The caller must have a `Pe` or a token.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
-        // SAFETY: written before the caller's `Pe` or token came to be, never afterwards.
+        // SAFETY: the offset was written before the caller's `Pe` or token was made, and is never written again.
         unsafe { self.offset.get().read() }
     }
 
-    /// Index of the segment. For callers that were given a `Pe` or a token.
+    /// Index of the object's segment. The caller must have a `Pe` or a token.
     #[inline(always)]
     fn segment(&self) -> u32 {
-        // SAFETY: written before the caller's `Pe` or token came to be, never afterwards.
+        // SAFETY: the segment was written before the caller's `Pe` or token was made, and is never written again.
         unsafe { self.segment.get().read() }
     }
 }
 
-/// A symmetric static: the same object at the same offset on every PE.
+/// A symmetric static: an object at the same offset on every PE.
 ///
-/// Made only by `#[symmetric]`. It gives no reference to its contents; see [`On`] for transfers,
+/// Made only by `#[symmetric]`. A reference to a `Symmetric` is a handle, not a reference to the contents. [`On`] is for transfers,
 /// [`here`](Self::here) for the calling PE's own copy by value, and `World::local` for `&mut`.
 #[derive(Debug)]
 #[repr(transparent)]
@@ -72,67 +72,66 @@ pub struct Symmetric<T> {
     _contents: PhantomData<fn() -> T>,
 }
 
-// Not bounded by `SymmetricData`, because `#[symmetric]` checks the type with a message that names the object, and an error from a bound
-// would repeat that.
+// `T` is not bounded by `SymmetricData`, because `#[symmetric]` checks the type with an error text that names the object. A bound would
+// add a second error.
 impl<T> Symmetric<T> {
     /// # Safety
     ///
-    /// `T` must be [`SymmetricData`]. The value must be a static to which exactly one [`Descriptor`] of a `T` in the section `shmem_sym`
-    /// points, because otherwise no position is written, and no memory reserved. `#[symmetric]` makes such a static.
+    /// `T` must be [`SymmetricData`]. The value must be a static. Exactly one [`Descriptor`] in the section `shmem_sym` must point to
+    /// it, as an object of type `T`. Otherwise no position is written, and no memory is reserved. `#[symmetric]` makes such a static.
     #[doc(hidden)]
     pub const unsafe fn __new() -> Self {
         Self { position: Position::poison(), _contents: PhantomData }
     }
 
-    /// As [`__new`](Self::__new), for `#[symmetric]`. The argument shows that there is a descriptor.
+    /// As [`__new`](Self::__new), for `#[symmetric]`. The argument proves that a descriptor exists.
     ///
     /// # Safety
     ///
-    /// The value must be a static that only `descriptor` describes. The descriptor must be in the section
-    /// `shmem_sym`.
+    /// The value must be a static that only `descriptor` describes. The descriptor must be in the section `shmem_sym`.
     #[doc(hidden)]
     pub const unsafe fn __described(descriptor: &'static Descriptor) -> Self {
         let _ = descriptor;
-        // SAFETY: what the caller promises.
+        // SAFETY: the caller guarantees what `__new` requires.
         unsafe { Self::__new() }
     }
 }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// The position of the object.
+    /// The position of the object in every PE's slot.
     #[inline(always)]
     pub const fn position(&self) -> &Position {
         &self.position
     }
 
-    /// The object on `pe`.
+    /// The place of the object on `pe`.
     #[inline(always)]
     pub fn on(&self, pe: impl OnPe) -> On<'_, T> {
         let pe = pe.pe();
-        // SAFETY: the descriptor of this static reserved `size_of::<T>()` bytes at the position, aligned for `T`, for as long as the
+        // SAFETY: the descriptor of this static reserved `size_of::<T>()` bytes at the position, aligned for `T`, as long as the
         // program runs.
         unsafe { On::new(pe, self.position.segment(), self.position.offset(), 1) }
     }
 }
 
-/// Identifies this copy of the library by its address: another version or build has another address.
+/// Identifies a copy of the library by its address. Another version or build has another address.
 ///
-/// It can be named only inside the file (program or shared library) that holds the library, because statics in the section of another
-/// file would never get memory. The linker's error shows the name of the symbol.
+/// Only the file (program or shared library) that contains the copy can name it, because statics in the section of another file would
+/// never get memory. The linker's error shows the name of the symbol.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Library(u8);
 
 impl Library {
-    /// This copy. Not public, so that only [`Descriptor::new`] writes it into records.
+    /// The identity of this copy of the library. Not public, so that only [`Descriptor::new`] writes it into records.
     pub(crate) const fn this() -> &'static Self {
-        // SAFETY: a byte that exists for as long as the program, and is never written.
+        // SAFETY: the symbol is a constant byte, which exists for as long as the program runs.
         unsafe {
             &here::symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib
         }
     }
 
-    /// The address, unique to this copy.
+    /// The address, which is unique to this copy of the library.
     pub fn address(&self) -> usize {
         core::ptr::from_ref(self).addr()
     }
@@ -140,7 +139,7 @@ impl Library {
 
 #[cfg(not(miri))]
 mod here {
-    // Rust cannot declare a hidden symbol.
+    // In assembly, because Rust cannot declare a hidden symbol.
     core::arch::global_asm!(
         ".pushsection .rodata.shmem_library, \"a\", %progbits",
         ".globl symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib",
@@ -157,7 +156,7 @@ mod here {
     }
 }
 
-/// For Miri, which knows neither assembly nor linkers.
+/// The same symbol for Miri, which supports neither assembly nor linkers.
 #[cfg(miri)]
 mod here {
     #[expect(non_upper_case_globals, reason = "as linkers show it")]
@@ -165,45 +164,45 @@ mod here {
         super::Library = super::Library(1);
 }
 
-/// The record of one symmetric static in the binary. `shmem-info layout` reads such records from the file.
+/// The record of a symmetric static in the binary. `shmem-info layout` reads such records from the file.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Descriptor {
-    /// [`Descriptor::MAGIC`].
+    /// Always [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library that wrote the record: in all versions the second field. Only that library reads the other fields.
+    /// The library copy that wrote the record: the second field in all versions, because only that copy reads the other fields.
     pub(crate) library: &'static Library,
-    /// The static's metadata.
+    /// Size, alignment, partition, names and source location of the static.
     pub entry: StaticEntry,
-    /// The static.
+    /// The cells of the static in which its position is stored.
     pub position: &'static Position,
-    /// The initial contents, of the static's size; null for zeroes.
+    /// The static's initial value, or null if it is zeroes.
     pub image: ImagePointer,
 }
 
-/// A pointer to constant initial contents, or null.
+/// A pointer to the constant initial value of a static, or null.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub struct ImagePointer(pub *const u8);
 
-// SAFETY: it points to an immutable static or to nothing.
+// SAFETY: the pointer is null, or points to an immutable static.
 unsafe impl Sync for ImagePointer {}
-// SAFETY: it points to an immutable static or to nothing.
+// SAFETY: the pointer is null, or points to an immutable static.
 unsafe impl Send for ImagePointer {}
 
 impl Descriptor {
-    /// Marks a descriptor and its version.
+    /// The magic number of descriptors, which includes the version of their layout.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym03");
 
-    /// Least alignment of an object: a cache line, so that conditions on alignment depend on constants only.
+    /// Least alignment of an object: a cache line. So conditions on alignment are constants.
     pub const MIN_ALIGN: u64 = 64;
 
-    /// The descriptor of `object`.
+    /// Returns the descriptor of `object`.
     ///
     /// # Safety
     ///
-    /// `T` must be [`SymmetricData`]; as for [`Symmetric`], this is no bound. The descriptor must be the only one of `object`, and be in
-    /// the section `shmem_sym`.
+    /// `T` must be [`SymmetricData`]. (As for [`Symmetric`], a bound would add a second error.) The descriptor must be the only one of
+    /// `object`, and be in the section `shmem_sym`.
     #[doc(hidden)]
     #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
     pub const unsafe fn new<T>(

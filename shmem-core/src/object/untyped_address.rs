@@ -1,27 +1,26 @@
-//! Untyped symmetric addresses, for `putmem` and its relatives, and extents in slots.
+//! Untyped symmetric addresses, for `putmem` and similar operations, and the extents of objects in slots.
 
 use core::fmt;
 
 use crate::planted_fault::mutant;
 
-/// A symmetric address: the calling PE's own address of a byte in symmetric memory, which names the
-/// same byte on every PE.
+/// A symmetric address: the calling PE's own address of a byte in symmetric memory. It identifies the same byte on every PE.
 ///
-/// From `Here::addr`, `World::malloc`, or `World::address` for a pointer that came from elsewhere.
-/// A pointer from `On::ptr` is to another PE's memory, so not symmetric.
+/// `Here::addr` and `World::malloc` return such addresses. `World::address` converts a pointer to one. A pointer from `On::ptr` is
+/// not symmetric, because it points to another PE's memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct SymAddr(*mut u8);
 
 impl SymAddr {
-    /// A symmetric address from a pointer. It is checked when an operation uses it.
+    /// Converts a pointer to a symmetric address, without a check. Every operation checks the addresses that it gets.
     #[inline(always)]
     #[doc(hidden)]
     pub const fn assume(address: *mut u8) -> Self {
         Self(address)
     }
 
-    /// The address `bytes` further on. It is checked when an operation uses it.
+    /// Returns the address plus `bytes`, without a check. Every operation checks the addresses that it gets.
     #[inline(always)]
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "as on pointers")]
@@ -29,7 +28,7 @@ impl SymAddr {
         Self(self.0.wrapping_add(bytes))
     }
 
-    /// The address as this PE's pointer.
+    /// Returns the address as a pointer of this PE.
     #[inline(always)]
     pub fn as_ptr(self) -> *mut u8 {
         self.0
@@ -42,12 +41,12 @@ impl fmt::Debug for SymAddr {
     }
 }
 
-/// The range of an object in every PE's slot.
+/// The range of bytes of an object, the same in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes from the start of a PE's slot.
+    /// Bytes from the start of a PE's slot to the range.
     pub offset: usize,
-    /// Size in bytes.
+    /// Size of the range in bytes.
     pub bytes: usize,
 }
 

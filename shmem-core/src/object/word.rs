@@ -1,8 +1,8 @@
-//! Words for atomic operations and waiting. They are types of their own, so that plain transfers move no word.
+//! Words for atomic operations and waiting. They have types of their own, so that plain transfers cannot move them.
 //!
-//! Neither type has interior mutability, because no reference exists to a word that another PE may change. All access goes through places
-//! and tokens. Inside `World::local`, where a word is exclusive, [`value`](Atomic::value), [`value_mut`](Atomic::value_mut) and
-//! [`values_mut`](Atomic::values_mut) read and write it. A shared reference to a word gives no reference to its value, because with one
+//! Neither type has interior mutability, because there are no references to words that another PE may change. Words are accessed through
+//! places and tokens. In `World::local`, where a word is exclusive, [`value`](Atomic::value), [`value_mut`](Atomic::value_mut) and
+//! [`values_mut`](Atomic::values_mut) access it. A shared reference to a word gives no reference to its value, with which
 //! [`field`](super::On::field) could name the word as plain data.
 
 use bytemuck::Pod;
@@ -11,7 +11,7 @@ use crate::strided::{Shape, Shaped};
 use crate::symmetric_data::SymmetricData;
 use crate::transport::{AtomicOp, Number};
 
-/// A number that PEs change atomically.
+/// A number that PEs change by atomic operations.
 ///
 /// `#[symmetric] static HITS: Atomic<u64>;` and then `world.add(HITS.on(pe), 1)`.
 ///
@@ -28,7 +28,7 @@ use crate::transport::{AtomicOp, Number};
 #[repr(transparent)]
 pub struct Atomic<T>(T);
 
-/// A 64-bit word that signals that data has arrived, and that a PE can wait for.
+/// A 64-bit word on which a PE can wait. It signals that data has arrived.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct Signal(u64);
@@ -36,33 +36,33 @@ pub struct Signal(u64);
 macro_rules! words {
     ($([$($parameter:tt)*] $word:ty: $value:ty;)*) => {$(
         impl<$($parameter)*> $word {
-            /// A word with an initial value, for the image of a static.
+            /// Returns a word with an initial value, for a static.
             pub const fn new(value: $value) -> Self {
                 Self(value)
             }
 
-            /// The value, if no other PE can change it.
+            /// Returns the value of a word that no other PE can change, because this PE has a reference to it.
             pub fn value(&self) -> $value {
                 self.0
             }
 
-            /// The value, exclusively.
+            /// Returns the value by exclusive reference.
             pub fn value_mut(&mut self) -> &mut $value {
                 &mut self.0
             }
 
-            /// The values of an array of words, exclusively.
+            /// Returns the values of a slice of words by exclusive reference.
             pub fn values_mut(words: &mut [Self]) -> &mut [$value] {
-                // SAFETY: a word is transparent over its value, and any value is valid in a word. So the words' memory holds
-                // `len` values, borrowed exclusively as `words`.
+                // SAFETY: a word is a transparent wrapper of its value, and any value is valid in a word. So the memory of `words`
+                // is `len` values, borrowed exclusively.
                 unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
             }
         }
 
-        // SAFETY: transparent over a number (`AmoValue` is sealed to them).
+        // SAFETY: the word is a transparent wrapper of a number (`AmoValue` is sealed to numbers).
         unsafe impl<$($parameter)*> SymmetricData for $word {}
 
-        // SAFETY: one element, the value itself. (No transfer moves words: all need plain data.)
+        // SAFETY: the only element is the word itself. (Transfers need plain data, so none moves a word.)
         unsafe impl<$($parameter)*> Shaped for $word {
             type Element = Self;
             type Names = ();
@@ -82,10 +82,10 @@ words! {
 }
 
 mod sealed {
-    /// Numbers of 4 or 8 bytes, aligned to their size in every place.
+    /// Implemented for numbers of 4 or 8 bytes, which are aligned to their size in every place.
     pub trait Sealed {}
 
-    /// A word that is laid out as its value.
+    /// Implemented for words with the layout of their value.
     pub trait Word {}
 }
 
@@ -95,18 +95,18 @@ mod sealed {
     note = "`Atomic` takes u32, i32, u64, i64, usize, isize, f32 and f64"
 )]
 pub trait AmoValue: Pod + SymmetricData + PartialOrd + core::fmt::Debug + sealed::Sealed {
-    /// The bits of the value, zero-extended.
+    /// Returns the bits of the value, zero-extended.
     fn to_bits64(self) -> u64;
-    /// The value with these low bits.
+    /// Returns the value whose bits are the low bits of `bits`.
     fn from_bits64(bits: u64) -> Self;
 
-    /// One.
+    /// The value 1, which `inc` adds.
     const ONE: Self;
 
-    /// The kind of number.
+    /// Whether the number is unsigned, signed or floating-point.
     const NUMBER: Number;
 
-    /// The operation that adds the value.
+    /// Returns the operation that adds the value to a word.
     #[doc(hidden)]
     #[inline(always)]
     fn addition(self) -> AtomicOp {
@@ -117,7 +117,7 @@ pub trait AmoValue: Pod + SymmetricData + PartialOrd + core::fmt::Debug + sealed
     }
 }
 
-/// A value whose bits can be changed atomically: the integers.
+/// A number whose bits can be changed atomically: an integer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic bit operations",
     note = "and, or and xor take integers; f32 and f64 have add, fetch_min, fetch_max and their relatives"
@@ -162,14 +162,14 @@ impl BitValue for i64 {}
 impl BitValue for usize {}
 impl BitValue for isize {}
 
-/// A word of atomic operations: [`Atomic`].
+/// A word that atomic operations change: [`Atomic`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not atomic",
     label = "declare the object as `Atomic<..>`",
     note = "atomic operations act on `Atomic<u64>` and its relatives only, so that no word is also moved by put and get"
 )]
 pub trait AtomicWord: SymmetricData + sealed::Word {
-    /// The type of its value.
+    /// Type of the word's value.
     type Value: AmoValue;
 }
 
@@ -184,6 +184,6 @@ impl<T: AmoValue> AtomicWord for Atomic<T> {
     note = "a plain store cannot wake a sleeper, so only `Signal` and `Atomic` words can be waited on"
 )]
 pub trait Waitable: SymmetricData + sealed::Word {
-    /// The type of its value, with which a condition compares.
+    /// Type of the word's value, with which a condition compares.
     type Value: AmoValue;
 }

@@ -8,7 +8,7 @@ use super::{Call, Family};
 
 const FAMILIES: usize = Family::ALL.len();
 
-/// Counts the calls of one PE, in all its threads.
+/// Counters of the calls of one PE, in all its threads.
 pub struct Counters([[AtomicU64; 3]; FAMILIES]);
 
 impl Default for Counters {
@@ -18,7 +18,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Counts a call that took this long.
+    /// Counts a call that took `nanoseconds`.
     pub fn count(&self, call: &Call<'_>, nanoseconds: u64) {
         let [calls, bytes, time] = &self.0[call.family as usize];
         calls.fetch_add(1, Ordering::Relaxed);
@@ -37,11 +37,11 @@ impl Counters {
 /// Totals over all calls of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Bytes read or written; of collectives, bytes of this PE's arguments.
+    /// Bytes read or written; for collectives, bytes of this PE's arguments.
     pub bytes: u64,
-    /// Nanoseconds in calls, as seen by the caller.
+    /// Nanoseconds from begin to end, summed over all calls.
     pub nanoseconds: u64,
 }
 
@@ -50,12 +50,12 @@ pub struct Tally {
 pub struct Statistics(Vec<Tally>);
 
 impl Statistics {
-    /// Totals of an operation.
+    /// Returns the totals of an operation.
     pub fn of(&self, family: Family) -> Tally {
         self.0.get(family as usize).copied().unwrap_or_default()
     }
 
-    /// The called operations, in the order of [`Family::ALL`].
+    /// Returns the operations that were called, with their totals, in the order of [`Family::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Family, Tally)> {
         Family::ALL.iter().map(|family| (*family, self.of(*family))).filter(|(_, tally)| tally.calls > 0)
     }

@@ -1,9 +1,9 @@
 //! Observation of operations: for statistics, traces and checks.
 //!
-//! An [`Observer`] is notified of every [`Call`] before and after it. One table of [families](Family) has all operations and their
-//! effects on memory. A job is observed or not from its start on. In an observed job, every [`Pe`] carries a mark, so operations take
-//! the cold branch, as for the network. The functions of that branch notify the observer, and find the PE's slot behind the mark. So an
-//! unobserved operation has no additional instruction.
+//! An [`Observer`] is notified before and after every [`Call`]. One table, [`Family`], lists all operations and their effects on
+//! memory. Whether a job is observed is fixed at its start. In an observed job, every [`Pe`] carries a mark, by which operations
+//! take the cold branch, as for remote PEs. The functions of that branch notify the observer, and read the PE's slot from the
+//! marked value. So an unobserved operation has no additional instruction.
 
 mod counters;
 mod operation_table;
@@ -21,11 +21,11 @@ use crate::transport::{AtomicOp, Width};
 /// One call of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The operation.
+    /// The operation that was called.
     pub family: Family,
-    /// The program's line.
+    /// The program's source line of the call.
     pub location: &'static Location<'static>,
-    /// Number of the operation's endpoint.
+    /// Number of the endpoint that issued the operation.
     pub endpoint: u32,
     /// The PE whose memory is accessed, if any.
     pub pe: Option<Pe>,
@@ -33,35 +33,35 @@ pub struct Call<'a> {
     pub segment: u32,
     /// Bytes from the start of the PE's slot to the first accessed byte.
     pub offset: usize,
-    /// Bytes moved: from `offset` on, unless there is a plan. For a collective, the bytes of the PE's argument.
+    /// Bytes moved. They are contiguous from `offset` on, unless there is a plan. For a collective, the bytes of the PE's argument.
     pub bytes: usize,
-    /// Address of the local memory; 0, if there is none.
+    /// Address of the local memory that the operation accesses; 0 if there is none.
     pub local: usize,
-    /// The pattern of bytes, if they are not contiguous.
+    /// The pattern of the moved bytes, if they are not contiguous.
     pub plan: Option<&'a TransferPlan>,
-    /// The first listed elements, at most [`Listed::MOST`].
+    /// The elements of an operation on a list: the first of them, at most [`Listed::MOST`].
     pub listed: Option<Listed<'a>>,
     /// The atomic operation on the word, or on each listed word.
     pub word: Option<Word>,
-    /// Bytes from the start of the PE's slot to the signal that follows the data.
+    /// Bytes from the start of the PE's slot to the signal that a put with signal changes after its data.
     pub signal: Option<usize>,
-    /// The number that a wait polls, and the least value that ends the wait; `None` if not 64 bits.
+    /// The number that a wait polls, and the least value that ends the wait; `None` if the number does not have 64 bits.
     pub wait: Option<Wait<'a>>,
-    /// The PEs of a collective.
+    /// The barrier of a collective on its team.
     pub meeting: Option<Meeting<'a>>,
 }
 
 /// Elements of an object that are moved or changed one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
-    /// Element size.
+    /// Bytes of an element.
     pub size: usize,
-    /// Each element's PE, and offset in the PE's slot.
+    /// The PE of each element, and the element's offset in that PE's slot.
     pub places: &'a [(Pe, usize)],
 }
 
 impl Listed<'_> {
-    /// Upper limit on the elements of a call that observers see.
+    /// Upper limit on the elements of a call that an observer is given.
     pub const MOST: usize = 4096;
 }
 
@@ -70,14 +70,14 @@ impl Listed<'_> {
 pub struct Word {
     /// Width of the word.
     pub width: Width,
-    /// The operation.
+    /// The operation, with its operands.
     pub op: AtomicOp,
 }
 
-/// A wait for a number that other PEs increase.
+/// A wait until a number reaches a value. Other PEs increase the number.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait<'a> {
-    /// The number.
+    /// The number that is waited for.
     pub number: &'a AtomicU64,
     /// The least value that ends the wait.
     pub least: u64,
@@ -86,16 +86,16 @@ pub struct Wait<'a> {
 /// A barrier of a team's PEs.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting<'a> {
-    /// Index of the team. Indices are reused.
+    /// Index of the team. The index of a team that has ended is reused.
     pub team: usize,
-    /// The members on the node of the calling PE.
+    /// The team's members on the node of the calling PE.
     pub members: &'a [Pe],
-    /// Number of the barrier in the team, from 1.
+    /// Number of the barrier among the team's barriers, from 1.
     pub count: u64,
 }
 
 impl<'a> Call<'a> {
-    /// A call of `family` at `location`, without memory.
+    /// Returns a call of `family` at `location` that accesses no memory.
     pub fn new(family: Family, location: &'static Location<'static>) -> Self {
         Self {
             family,
@@ -115,31 +115,31 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The call, with memory of `pe`.
+    /// Adds the memory of `pe` that the call accesses.
     #[must_use]
     pub fn at(self, pe: Pe, segment: u32, offset: usize, bytes: usize) -> Self {
         Self { pe: Some(pe), segment, offset, bytes, ..self }
     }
 
-    /// The call, with local memory at an address.
+    /// Adds the address of the local memory that the call accesses.
     #[must_use]
     pub fn with(self, local: *const u8) -> Self {
         Self { local: local as usize, ..self }
     }
 
-    /// The call, with the blocks of a plan.
+    /// Adds the plan whose blocks the call accesses.
     #[must_use]
     pub fn planned(self, plan: &'a TransferPlan) -> Self {
         Self { plan: Some(plan), bytes: plan.pattern().bytes(), ..self }
     }
 
-    /// The call, with an operation on a word.
+    /// Adds the atomic operation of the call, on a word of this width.
     #[must_use]
     pub fn word(self, width: Width, op: AtomicOp) -> Self {
         Self { word: Some(Word { width, op }), ..self }
     }
 
-    /// The call, with a barrier.
+    /// Adds the barrier that the call is part of.
     #[must_use]
     pub fn meets(self, meeting: Meeting<'a>) -> Self {
         Self { meeting: Some(meeting), ..self }
@@ -148,9 +148,10 @@ impl<'a> Call<'a> {
 
 /// An observer of every operation of a PE. Several threads call it at the same time.
 pub trait Observer: Send + Sync {
-    /// A call begins. Returns a number of the observer's choice, which is passed to [`end`](Self::end).
+    /// Called when a call begins. Returns a number of the observer's choice, which is passed to [`end`](Self::end).
     fn begin(&self, call: &Call<'_>) -> u64;
 
-    /// The call has returned, or was unwound. Same thread and call as for `begin`; calls begun since have ended.
+    /// Called when the call has returned or unwound, in the thread of `begin` and with the same `call`. Calls that this thread
+    /// began since then have ended.
     fn end(&self, call: &Call<'_>, begun: u64);
 }

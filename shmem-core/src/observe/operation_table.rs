@@ -1,4 +1,4 @@
-//! The table of operations.
+//! The table of operations ([`Family`]).
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use crate::transport::Until;
 
 macro_rules! effects {
     ($($effect:ident = $name:literal, $doc:literal;)*) => {
-        /// What an operation does, as far as it matters to memory and order.
+        /// The effect of an operation on memory, or on the order of operations.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Effect {
             $(#[doc = $doc] $effect,)*
@@ -38,7 +38,7 @@ effects! {
     Finish = "finish", "Waits until a meeting that was started is over.";
 }
 
-/// Defines the table: operations on memory of a PE, many with a non-blocking form and its routine; then all others.
+/// Defines the table: first operations on memory of a PE, many with a non-blocking form and its routine, then all others.
 macro_rules! families {
     (
         { $(
@@ -47,7 +47,7 @@ macro_rules! families {
         )* }
         { $($other:ident = $other_name:literal, $other_effect:ident, $other_routine:literal, $other_doc:literal;)* }
     ) => {
-        /// An operation, for all types and sizes.
+        /// An operation of the library, whatever its type and size.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -62,7 +62,7 @@ macro_rules! families {
             pub const ALL: &'static [Self] =
                 &[$(Self::$family,)* $($(Self::$nbi,)?)* $(Self::$other),*];
 
-            /// The name of the method or macro.
+            /// Returns the name of the operation's method or macro.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$family => $name, $(Self::$nbi => concat!($name, "_nbi"),)?)*
@@ -70,7 +70,7 @@ macro_rules! families {
                 }
             }
 
-            /// Its effect.
+            /// Returns the effect of the operation.
             pub const fn effect(self) -> Effect {
                 match self {
                     $(Self::$family $(| Self::$nbi)? => Effect::$effect,)*
@@ -78,7 +78,7 @@ macro_rules! families {
                 }
             }
 
-            /// Whether the operation may continue after the call's return, its local side included.
+            /// Whether the operation may continue after the call has returned, and may still access local memory.
             pub const fn is_nonblocking(self) -> bool {
                 match self {
                     $($(Self::$nbi => true,)?)*
@@ -86,8 +86,8 @@ macro_rules! families {
                 }
             }
 
-            /// The non-blocking form of the operation, for [`Until::Quiet`]; `self` for [`Until::Return`], or if there is no
-            /// non-blocking form.
+            /// Returns the non-blocking form of the operation for [`Until::Quiet`]. Returns `self` for [`Until::Return`], or if
+            /// there is no non-blocking form.
             pub const fn form(self, until: Until) -> Self {
                 match (self, until) {
                     $($((Self::$family, Until::Quiet) => Self::$nbi,)?)*
@@ -95,12 +95,12 @@ macro_rules! families {
                 }
             }
 
-            /// How long a transport may use the local memory.
+            /// Returns how long a transport may use the operation's local memory.
             pub const fn until(self) -> Until {
                 if self.is_nonblocking() { Until::Quiet } else { Until::Return }
             }
 
-            /// The equivalent routine of OpenSHMEM; empty if there is none.
+            /// Returns the name of the equivalent OpenSHMEM routine; an empty text if there is none.
             pub const fn routine(self) -> &'static str {
                 match self {
                     $(Self::$family => $routine, $(Self::$nbi => $nbi_routine,)?)*

@@ -4,17 +4,17 @@ use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 
 use crate::fixed_text::Text;
 
-/// A declared partition. Its size is fixed, so that tools can read it from a binary.
+/// The declaration of a partition: a record of fixed size, so that tools can read it from a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Declaration {
-    /// [`Declaration::MAGIC`].
+    /// The constant [`Declaration::MAGIC`].
     pub magic: u64,
     /// Bytes of the heap; 0: not given.
     pub size: u64,
-    /// Lower limit on the bytes of a page; 0: not given.
+    /// Smallest page size, in bytes; 0: not given.
     pub pgsize: u64,
-    /// The ID, 1..=255; 0: chosen at the start.
+    /// ID of the partition, 1..=255; 0: chosen at the start.
     pub id: u32,
     /// [`Kind`] as a number; 0: not given.
     pub kind: u32,
@@ -22,7 +22,7 @@ pub struct Declaration {
     pub policy: u32,
     /// 1 for built-in partitions, which a declaration of equal name replaces.
     pub built_in: u32,
-    /// The name.
+    /// Name of the partition.
     pub name: Text<MAX_PARTITION_NAME>,
     /// File of the declaration.
     pub file: Text<96>,
@@ -38,7 +38,7 @@ pub struct Declaration {
     note = "the built-in partitions are `default`, `normal` and `fast` (in `shmem::partition`); declare others with `partitions! {{ pub name {{ id = 4, size = \"256M\" }} }}`"
 )]
 pub trait Partition {
-    /// The declaration.
+    /// The declaration of the partition.
     const DECLARATION: Declaration;
 }
 
@@ -46,11 +46,7 @@ impl Declaration {
     /// Marks a declaration of this version.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"shmpar01");
 
-    /// A declaration.
-    ///
-    /// # Panics
-    ///
-    /// At compile time, if the ID is above [`MAX_PARTITION_ID`].
+    /// Makes a declaration. Panics, at compile time, if the ID is above [`MAX_PARTITION_ID`].
     #[track_caller]
     pub const fn new(name: &str, id: u32, traits: Traits, file: &str, line: u32) -> Self {
         assert!(id <= MAX_PARTITION_ID, "the ID of a partition lies in 1..=255");

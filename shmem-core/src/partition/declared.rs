@@ -1,8 +1,6 @@
-//! The partitions that a program declares: the declarations of all its
-//! crates joined, and an ID for each.
+//! The partitions that a program declares: the joined declarations of all its crates, with an ID for each.
 //!
-//! IDs depend on the program alone. Otherwise setting
-//! `SHMEM_SYMMETRIC_PARTITION4` could give the program's partition 4 another ID.
+//! IDs depend on the program alone. Otherwise `SHMEM_SYMMETRIC_PARTITION4` could give another ID to the program's partition 4.
 
 use shmem_grammar::{MAX_PARTITION_ID, check_traits};
 
@@ -11,10 +9,10 @@ use super::declaration::{BUILT_IN, Declaration};
 use super::error::PartitionError;
 use super::spec::StaticEntry;
 
-/// The first ID for declarations without an ID.
+/// The first ID for declarations without an ID, because lower IDs are built in.
 const FIRST_CHOSEN: u32 = 4;
 
-/// The declarations of a program and the built-in ones, with IDs. A declaration replaces a built-in one of equal name.
+/// Returns a program's declarations and the built-in ones, all with IDs. A declaration replaces a built-in one of equal name.
 pub(super) fn declared(
     declarations: &[Declaration],
     objects: &[StaticEntry],
@@ -42,7 +40,7 @@ pub(super) fn declared(
     Ok(all)
 }
 
-/// The program's own declarations in the order of their names, each once.
+/// Returns the program's own declarations in the order of their names, each once.
 fn joined(declarations: &[Declaration], objects: &[StaticEntry]) -> Result<Vec<Declaration>, PartitionError> {
     let mut all: Vec<Declaration> = declarations
         .iter()
@@ -84,7 +82,7 @@ fn check_ids(all: &[Declaration]) -> Result<(), PartitionError> {
     Ok(())
 }
 
-/// The name in lower case, as variables are compared.
+/// The name in lower case, because names of partitions are compared without regard to case.
 fn key(one: &Declaration) -> String {
     one.name.as_str().to_ascii_lowercase()
 }
@@ -101,7 +99,7 @@ fn place(one: &Declaration) -> String {
     format!("{}:{}", one.file, one.line)
 }
 
-/// Describes a declaration in messages, by name, ID, traits, file and line.
+/// Describes a declaration in error texts, by name, ID, traits, file and line.
 fn content(one: &Declaration) -> String {
     if one.built_in != 0 {
         return format!("the built-in partition `{}`", one.name);

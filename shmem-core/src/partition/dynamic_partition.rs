@@ -1,4 +1,4 @@
-//! Requests for partitions at run time.
+//! Requests for partitions that are made while the job runs.
 
 use core::fmt;
 use core::str::FromStr;
@@ -13,7 +13,7 @@ use super::spec::{Origin, PartitionSpec};
 use super::table::Table;
 use crate::fixed_text::Text;
 
-/// The lowest ID for partitions without a requested ID: lower IDs are built in.
+/// The lowest ID for partitions without a requested ID, because lower IDs are built in.
 const FIRST_FREE: u32 = 4;
 
 /// A request for a partition at run time: traits and, optionally, ID and name.
@@ -47,24 +47,24 @@ impl fmt::Display for NewPartition {
 }
 
 impl NewPartition {
-    /// A partition of `size` bytes on each PE, with the lowest free ID from 4 up, named `partition<ID>`.
+    /// Requests a partition of `size` bytes on each PE, with the lowest free ID from 4 up, named `partition<ID>`.
     pub const fn new(size: u64) -> Self {
         Self { traits: Traits { size: Some(size), ..Traits::NONE }, id: None, name: None }
     }
 
-    /// Sets the ID, 1..=255.
+    /// Sets the ID of the partition, 1..=255.
     pub const fn id(mut self, id: u32) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// Sets the name, of at most 32 bytes.
+    /// Sets the name of the partition, of at most 32 bytes.
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets the least page size, in bytes.
+    /// Sets the smallest page size, in bytes.
     pub const fn pgsize(mut self, pgsize: u64) -> Self {
         self.traits.pgsize = Some(pgsize);
         self
@@ -76,18 +76,18 @@ impl NewPartition {
         self
     }
 
-    /// Sets how strict kind and page size are.
+    /// Sets how strictly kind and page size are meant.
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.traits.policy = Some(policy);
         self
     }
 
-    /// The traits.
+    /// The requested traits.
     pub const fn traits(&self) -> &Traits {
         &self.traits
     }
 
-    /// Checks the request against `table`, and returns the partition.
+    /// Checks the request against `table`, and returns the partition's specification.
     /// Fails if the traits are inconsistent, the ID or name is taken or malformed, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
@@ -107,7 +107,7 @@ impl NewPartition {
         }
         let free = |id: &u32| specs.iter().all(|spec| spec.id != *id);
         let id = match id {
-            // There are fewer partitions than IDs.
+            // Some ID is free, because there are fewer partitions than IDs.
             None => (FIRST_FREE..=MAX_PARTITION_ID).find(free).unwrap_or(MAX_PARTITION_ID),
             Some(id) if (1..=MAX_PARTITION_ID).contains(&id) => id,
             Some(id) => {

@@ -1,8 +1,7 @@
 //! Variables of the environment that describe partitions.
 //!
-//! `SHMEM_SYMMETRIC_PARTITION<ID>` and `SHMEM_SYMMETRIC_PARTITION_<NAME>` give the traits of a
-//! partition, `SHMEM_SYMMETRIC_SIZE` the size of the default heap. Each may start with the older
-//! `SMA_` instead; if both are set, `SHMEM_` wins.
+//! `SHMEM_SYMMETRIC_PARTITION<ID>` and `SHMEM_SYMMETRIC_PARTITION_<NAME>` give the traits of a partition, `SHMEM_SYMMETRIC_SIZE`
+//! the size of the default heap. A name may have the older prefix `SMA_` instead; if both variables are set, `SHMEM_` wins.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -17,13 +16,13 @@ pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
 /// Bytes of every other partition if no size is given.
 pub const DEFAULT_PARTITION_BYTES: u64 = 64 << 20;
 
-/// Prefix of partition variables, before ID or name.
+/// Prefix of the variables of partitions, before ID or name.
 pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";
 
 /// The variable of the default heap's size.
 pub const SIZE_VARIABLE: &str = "SHMEM_SYMMETRIC_SIZE";
 
-/// One variable, and the traits that it gives.
+/// A variable of a partition, and the traits in its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) variable: String,
@@ -49,7 +48,7 @@ impl Given {
         Ok(Self { variable, value, traits, file })
     }
 
-    /// The setting: `VARIABLE=value`.
+    /// The setting as written in the environment: `VARIABLE=value`.
     pub(super) fn shown(&self) -> String {
         format!("{}={}", self.variable, self.value)
     }
@@ -58,7 +57,7 @@ impl Given {
         refused(&self.variable, &self.value, fault)
     }
 
-    /// Returns the error that another variable contradicts this one.
+    /// Returns the error that the setting `other` contradicts this one.
     pub(super) fn differs_from(&self, other: &str, partition: &str) -> PartitionError {
         let first = self.shown();
         PartitionError::new(format!(
@@ -82,20 +81,20 @@ fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<
     Ok(Traits { size: Some(size.max(1)), ..Traits::NONE })
 }
 
-/// The variables of partitions.
+/// The variables of the environment that describe partitions, as read at the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// What was given, by subject. Names are not checked, because only the program knows them.
+    /// The variable of each subject. Names of partitions are not checked here, because only the program knows them.
     pub(super) given: BTreeMap<Subject, Given>,
     /// Bytes of partition 1 if no size is given; `None`: the default of Rust programs.
     default_heap: Option<u64>,
-    /// Warnings of ineffective variables.
+    /// Warnings about variables without effect.
     pub(super) warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
-    /// A name in lower case.
+    /// A partition's name, in lower case.
     Name(String),
     Id(u32),
     /// The size of partition 1, from `SHMEM_SYMMETRIC_SIZE`.
@@ -118,14 +117,14 @@ impl Environment {
     pub fn collect(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, PartitionError> {
         let mut variables: Vec<_> =
             variables.into_iter().filter(|(variable, _)| concerns_partitions(variable)).collect();
-        // Sorted, so that the first error does not depend on the order of the environment.
+        // Sorted, so that the first error is the same for every order of the variables.
         variables.sort();
         let mut found = Vec::new();
         for (variable, value) in variables {
             let (variable, value) = (printable(&variable), printable(&value));
             found.push((subject_of(&variable, &value)?, variable, value));
         }
-        // `SHMEM_` sorts before `SMA_`: the winner is read first, and the other is not parsed.
+        // `SHMEM_` sorts before `SMA_`, so the variable that wins comes first, and the other is not parsed.
         found.sort();
         let mut environment = Self::default();
         for (subject, variable, value) in found {
@@ -157,7 +156,7 @@ impl Environment {
         }
     }
 
-    /// Replaces the default for the default heap's size.
+    /// Sets the bytes of the default heap for the case that no size is given.
     #[must_use]
     pub fn with_default_heap(self, bytes: Option<u64>) -> Self {
         Self { default_heap: bytes, ..self }
@@ -171,7 +170,7 @@ impl Environment {
         self.given.get(&Subject::Id(id))
     }
 
-    /// The variable for a partition by its name, without regard to case.
+    /// The variable of the partition with a name, without regard to case.
     pub(super) fn name(&self, name: &str) -> Option<&Given> {
         self.given.get(&Subject::Name(name.to_ascii_lowercase()))
     }
@@ -181,7 +180,7 @@ fn is_alias(variable: &str) -> bool {
     variable.starts_with("SMA_")
 }
 
-/// A variable without its prefix.
+/// A variable's name without its prefix.
 fn stem_of(variable: &str) -> Option<&str> {
     variable.strip_prefix("SHMEM_").or_else(|| variable.strip_prefix("SMA_"))
 }
@@ -209,7 +208,7 @@ fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
     )))
 }
 
-/// Escapes control characters, for messages; valid texts have none.
+/// Escapes control characters for error texts. Valid variables have none.
 fn printable(text: &str) -> String {
     let show = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(show).collect()

@@ -2,18 +2,18 @@
 
 use super::MAX_PARTITIONS;
 
-/// A partition, or its description, is not usable. The message names its origin, what is allowed and what to do.
+/// The error that a partition, or its description, is not usable. The text names the origin, what is allowed, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PartitionError(String);
 
 impl PartitionError {
-    /// An error with this message.
+    /// Makes an error with this text.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 
-    /// A request for a partition at run time is invalid.
+    /// The error that a request for a partition at run time is invalid.
     pub fn of_request(why: impl core::fmt::Display) -> Self {
         Self(format!("the new partition{why}"))
     }
@@ -24,7 +24,7 @@ impl PartitionError {
         ))
     }
 
-    /// Two partitions have one ID or name.
+    /// The error that two partitions have one ID or name.
     pub(super) fn taken_twice(what: &str, first: &str, second: &str, remedy: &str) -> Self {
         Self(format!("{what} is taken twice: by {first}, and by {second}; {remedy}"))
     }

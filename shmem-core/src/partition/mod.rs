@@ -1,8 +1,8 @@
 //! Symmetric memory partitions: requests, their origins, and grants.
 //!
-//! A partition is a part of symmetric memory with traits: size, page size, kind of memory, and a policy (how strict the others
-//! are). It is declared by `partitions!` (in a section of the binary), by the environment, or built in. [`Table::resolve`] joins
-//! these origins; a [`Grant`] is what a machine gave. This module makes no system calls.
+//! A partition is a part of symmetric memory with traits: size, page size, kind of memory, and a policy (how strictly the other
+//! traits are meant). It is declared by `partitions!` (in a section of the binary), by the environment, or built in.
+//! [`Table::resolve`] joins these origins; a [`Grant`] describes the memory that a machine gave. This module makes no system calls.
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), with the decisions in `docs/design.md`.
 

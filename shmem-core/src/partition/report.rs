@@ -1,7 +1,7 @@
 //! Reports of requests and grants.
 //!
-//! Each partition has a line with both, and each difference is a warning: the most frequent complaint about symmetric heaps is
-//! memory that silently differs from the request.
+//! Each partition has a line with request and grant, and each difference is a warning, because users of symmetric heaps complain
+//! most often about memory that silently differs from the request.
 
 use shmem_grammar::show_size;
 
@@ -28,14 +28,14 @@ const HEADS: [&str; 13] = [
 
 /// Number of columns of requests.
 const ASKED: usize = 6;
-/// Number of columns of grants, without the PEs.
+/// Number of columns of grants, without the column of PEs.
 const GIVEN: usize = HEADS.len() - ASKED - 1;
 
-/// The table of requests and grants: a line for each partition and each group of PEs with equal
-/// grants. `grants` has, for each of `specs`, the grant of each PE.
+/// Returns the table of requests and grants, with a line for each partition and each group of PEs with equal grants. `grants` has,
+/// for each of `specs`, the grant of each PE.
 ///
-/// `NODES` has the NUMA nodes of the pages: `2` all on node 2; `0:512 2:16` page counts by node.
-/// `-`: not requested, or no pages exist yet.
+/// Column `NODES` has the NUMA nodes of the pages: `2` means all pages on node 2, `0:512 2:16` numbers of pages by node. `-` means
+/// not requested, or that no pages exist yet.
 pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (spec, grants) in specs.iter().zip(grants) {
@@ -49,7 +49,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     columns.to_string()
 }
 
-/// One line for each wish that was not granted, with its PEs; none for unused built-in partitions.
+/// Returns one line for each wish that was not granted, with its PEs; no lines for unused built-in partitions.
 pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {
@@ -109,7 +109,7 @@ fn nodes(nodes: &[(u32, u64)]) -> String {
     }
 }
 
-/// Shows ascending PE numbers; `all` for `count` PEs.
+/// Writes ascending PE numbers, or `all` if there are `count`.
 fn show_pes(pes: &[usize], count: usize) -> String {
     if pes.len() == count {
         return ALL.into();

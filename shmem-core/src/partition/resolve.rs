@@ -15,8 +15,7 @@ use super::table::{Table, existing, meant};
 use crate::fixed_text::Text;
 
 impl Table {
-    /// Joins the program's declarations, the wishes of its objects, and the environment.
-    /// Order does not matter in them.
+    /// Joins the program's declarations, the page sizes that its objects wish for, and the environment, each in any order.
     ///
     /// - `default` (1), `fast` (2) and `normal` (3) always exist. A declaration of equal name replaces one of them.
     /// - Declarations without an ID get the lowest free ID from 4 up, in the order of names.
@@ -24,9 +23,8 @@ impl Table {
     ///   environment has makes a new partition, which needs a size.
     /// - A partition without a page size gets the largest one that its objects wish for.
     ///
-    /// Fails if declarations contradict each other or the environment contradicts itself, if joined traits are
-    /// invalid, if mandatory pages are smaller than an object's wish, or if there are more than
-    /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
+    /// Fails if declarations contradict each other or the environment contradicts itself, if joined traits are invalid, if
+    /// mandatory pages are smaller than an object's wish, or if there are more than [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
     pub fn resolve(
         declarations: &[Declaration],
         objects: &[StaticEntry],
@@ -76,8 +74,8 @@ fn spec_of(declaration: &Declaration, objects: &[StaticEntry]) -> PartitionSpec 
     }
 }
 
-/// Replaces traits of a partition by a variable's. Messages then name the variable as the partition's origin, unless the
-/// variable gives a size only and the program declared other traits.
+/// Replaces traits of a partition by those of a variable. Error texts then name the variable as the partition's origin, unless the
+/// variable gives only a size and the program declared other traits.
 fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionError> {
     let by_program = spec.traits.is_explicit() && matches!(spec.origin, Origin::Program { .. });
     if given.traits.is_explicit() || !by_program {
@@ -89,7 +87,7 @@ fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionE
     check_traits(&spec.traits).map_err(|fault| given.refused(fault))
 }
 
-/// Applies the environment: variables by name, then by ID, last the size of the default heap.
+/// Applies the environment: variables by name, then variables by ID, last the size of the default heap.
 fn ask_environment(
     specs: &mut Vec<PartitionSpec>,
     environment: &Environment,
@@ -121,12 +119,11 @@ fn ask_environment(
     Ok(())
 }
 
-/// The partition with a name, ignoring case.
 fn named<'s>(specs: &'s mut [PartitionSpec], name: &str) -> Option<&'s mut PartitionSpec> {
     specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name))
 }
 
-/// Returns the partition with an ID. Makes it if it is missing.
+/// Returns the partition with an ID. Makes the partition if it is missing.
 fn identified<'s>(
     specs: &'s mut Vec<PartitionSpec>,
     id: u32,
@@ -151,7 +148,7 @@ fn identified<'s>(
     Ok(&mut specs[at])
 }
 
-/// Gives each partition without a page size the largest one that its objects ask for.
+/// Gives each partition without a page size the largest page size that its objects ask for.
 fn grant_wishes(
     specs: &mut [PartitionSpec],
     objects: &[StaticEntry],
@@ -207,7 +204,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     })
 }
 
-/// Warns of partitions with equal requests: one heap holds any number of objects.
+/// Warns of partitions with equal requests, because one heap can have any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
     for spec in specs.iter().filter(|spec| spec.explicit && !spec.is_in_file()) {
@@ -226,7 +223,7 @@ fn needless(specs: &[PartitionSpec]) -> Vec<String> {
         .collect()
 }
 
-/// Checks that exactly the partitions with `KIND=PMEM` have a file, each its own.
+/// Checks that the partitions with `KIND=PMEM`, and no others, have a file, each its own.
 fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
     for spec in specs {
         check_file(spec, environment)?;

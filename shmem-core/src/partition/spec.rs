@@ -1,4 +1,4 @@
-//! The job's request for a partition, the statics in it, and the machine's grant.
+//! The job's request for a partition, the records of the statics in it, and the machine's grant.
 
 use core::fmt;
 
@@ -8,12 +8,12 @@ use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
 use super::declaration::Declaration;
 use crate::fixed_text::Text;
 
-/// The origin of a partition's traits, for messages.
+/// The origin of a partition's traits, for error texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// An environment variable, by name.
+    /// The environment variable with this name.
     Environment(String),
-    /// `partitions!` in a program, or the first static in a built-in partition.
+    /// A declaration by `partitions!`, or the first static in a built-in partition.
     Program {
         /// File of the declaration.
         file: Text<96>,
@@ -27,30 +27,30 @@ pub enum Origin {
 /// The job's request for a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionSpec {
-    /// The ID, 1..=255.
+    /// ID of the partition, 1..=255.
     pub id: u32,
-    /// The name; `partition23` if only the environment defines the partition.
+    /// Name of the partition; `partition23` if only the environment defines it.
     pub name: Text<MAX_PARTITION_NAME>,
     /// Bytes of the heap, statics included.
     pub size: u64,
-    /// The traits that were given. A size that was not given is in [`size`](Self::size) alone.
+    /// The traits that were given. A default size is in [`size`](Self::size) only.
     pub traits: Traits,
     /// The origin of the traits.
     pub origin: Origin,
     /// Whether kind, policy or page size is given, so that pages are populated at start.
     pub explicit: bool,
-    /// The path of the file of a partition with [`Kind::Pmem`](super::Kind::Pmem), to which each PE appends its number (`heap.0`).
-    /// PEs may have different paths.
+    /// Path of the partition's file, for [`Kind::Pmem`](super::Kind::Pmem). Each PE appends its number (`heap.0`). PEs may have
+    /// different paths.
     pub file: Option<String>,
 }
 
 impl PartitionSpec {
-    /// Whether the contents are to survive the job.
+    /// Whether the partition is in a file, so that its contents survive the job.
     pub fn is_in_file(&self) -> bool {
         self.traits.kind == Some(Kind::Pmem)
     }
 
-    /// The name in messages: ``partition 2 `fast` ``.
+    /// The partition in error texts: ``partition 2 `fast` ``.
     pub fn title(&self) -> String {
         format!("partition {} `{}`", self.id, self.name)
     }
@@ -69,7 +69,7 @@ impl fmt::Display for Origin {
 /// The sort of pages of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pages {
-    /// Base pages; if advised, the kernel may merge them.
+    /// Base pages, which the kernel may merge if it is advised to.
     Base,
     /// Base pages merged into huge ones (`MADV_COLLAPSE`).
     Transparent,
@@ -77,7 +77,7 @@ pub enum Pages {
     HugeTlb,
 }
 
-/// The grant for one PE's part of a partition.
+/// The memory that one PE was granted for a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Grant {
     /// Bytes of the heap.
@@ -86,11 +86,10 @@ pub struct Grant {
     pub pgsize: u64,
     /// The sort of pages.
     pub pages: Pages,
-    /// The kind of memory; `None`: not requested, or not placed.
+    /// The granted kind of memory; `None`: no kind was requested, or no placement was made.
     #[serde(with = "kind_number")]
     pub kind: Option<Kind>,
-    /// Number of pages on each NUMA node, by node number, from the kernel; empty: not known,
-    /// or no page exists yet.
+    /// Number of pages on each NUMA node, by node number, as the kernel says; empty: unknown, or no page exists yet.
     pub nodes: Vec<(u32, u64)>,
     /// Whether all pages exist already.
     pub populated: bool,
@@ -99,14 +98,14 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Base pages, made at their first touch: the grant without a wish.
+    /// Returns the grant without a wish: base pages, made at their first touch.
     pub fn plain(size: u64, pgsize: u64) -> Self {
         let (nodes, downgrades) = (Vec::new(), Vec::new());
         Self { size, pgsize, pages: Pages::Base, kind: None, nodes, populated: false, downgrades }
     }
 }
 
-/// A kind as its number; 0: none.
+/// Serialises a kind as its number; 0: no kind.
 mod kind_number {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use shmem_grammar::Kind;
@@ -120,26 +119,26 @@ mod kind_number {
     }
 }
 
-/// A symmetric static's record in the binary. Numbers and texts: any bits are valid.
+/// The record of a symmetric static in the binary. It consists of numbers and texts, so any bits are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct StaticEntry {
-    /// Bytes.
+    /// Bytes of the object.
     pub size: u64,
-    /// Alignment in bytes.
+    /// Alignment of the object, in bytes.
     pub align: u64,
-    /// Smallest page size that the object wants; 0: no wish.
+    /// Smallest page size that the object asks for, in bytes; 0: no wish.
     pub pgsize: u64,
-    /// The declaration of the partition.
+    /// The declaration of the object's partition.
     pub partition: Declaration,
     /// The object's name.
     pub name: Text<64>,
-    /// `module_path!()` of the declaration.
+    /// `module_path!()` at the object's declaration.
     pub module: Text<96>,
-    /// File of the declaration.
+    /// File of the object's declaration.
     pub file: Text<96>,
-    /// Line of the declaration.
+    /// Line of the object's declaration.
     pub line: u32,
-    /// In place of padding.
+    /// A field in place of padding.
     pub(crate) reserved: u32,
 }

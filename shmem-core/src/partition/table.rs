@@ -19,13 +19,13 @@ impl Table {
         &self.specs
     }
 
-    /// Warnings of valid, probably unintended settings, one per line.
+    /// Warnings of settings that are valid but probably unintended, one per line.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The position in [`specs`](Self::specs) of the partition with this ID.
-    /// Fails if there is none; the error lists all partitions.
+    /// Returns the position in [`specs`](Self::specs) of the partition with this ID.
+    /// Fails if there is no such partition; the error lists all partitions.
     pub fn position_of(&self, id: u32) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.id == id).ok_or_else(|| {
             let hint = match id {
@@ -36,8 +36,8 @@ impl Table {
         })
     }
 
-    /// The position in [`specs`](Self::specs) of the partition with this name, without regard to case.
-    /// Fails if there is none; the error lists all partitions.
+    /// Returns the position in [`specs`](Self::specs) of the partition with this name, without regard to case.
+    /// Fails if there is no such partition; the error lists all partitions.
     pub fn position_of_name(&self, name: &str) -> Result<usize, PartitionError> {
         self.specs
             .iter()
@@ -50,19 +50,20 @@ impl Table {
         PartitionError::new(format!("there is no partition {asked}; there are {existing}{hint}"))
     }
 
-    /// Inserts a resolved partition; returns its position in [`specs`](Self::specs). Later ones move up.
+    /// Inserts a resolved partition, and returns its position in [`specs`](Self::specs). Partitions with higher IDs move up by one.
     pub fn insert(&mut self, spec: PartitionSpec) -> usize {
         let at = self.specs.partition_point(|other| other.id < spec.id);
         self.specs.insert(at, spec);
         at
     }
 
-    /// Removes the partition at a position in [`specs`](Self::specs); later partitions move down. Panics if none is.
+    /// Removes the partition at a position in [`specs`](Self::specs). Partitions with higher IDs move down by one. Panics if there
+    /// is no such position.
     pub fn remove(&mut self, at: usize) -> PartitionSpec {
         self.specs.remove(at)
     }
 
-    /// One line per partition, with all properties that must be equal on all PEs. (Origins may differ.)
+    /// Returns one line per partition, with all properties that must be equal on all PEs. (Origins may differ.)
     pub fn describe(&self) -> Vec<String> {
         self.specs
             .iter()
@@ -85,7 +86,7 @@ pub(super) fn existing(specs: &[PartitionSpec]) -> String {
     each.join(", ")
 }
 
-/// Suggests the partition with the nearest name.
+/// Suggests the partition with the nearest name, in an error text.
 pub(super) fn meant(name: &str, specs: &[PartitionSpec]) -> String {
     let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
     did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())

@@ -1,7 +1,7 @@
-//! Instructions of x86-64 and 64-bit Arm that the compiler cannot see into.
+//! Memory accesses in assembly, for x86-64 and 64-bit Arm. The compiler cannot see into them.
 //!
-//! Long copies call the C library's `memmove`, which is tuned for the machine, from assembly. A call in Rust would be
-//! a plain copy to the compiler, which knows `memmove`.
+//! Long copies call the C library's `memmove`, which is tuned for the machine, from assembly. The compiler would recognise a call
+//! in Rust, and treat it as a copy by plain accesses.
 
 use core::arch::asm;
 #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ macro_rules! registers {
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
                 let register;
-                // SAFETY: reads `BYTES` bytes, which are readable (caller); every bit pattern is valid.
+                // SAFETY: reads `BYTES` bytes at `from`, which are readable (caller). Every bit pattern is valid.
                 unsafe {
                     asm!($load, out($class) register, in(reg) from, options(nostack, preserves_flags, readonly));
                 }
@@ -32,7 +32,7 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn store(self, to: *mut u8) {
-                // SAFETY: writes `BYTES` bytes, all writable (caller).
+                // SAFETY: writes `BYTES` bytes at `to`, which are writable (caller).
                 unsafe { asm!($store, in($class) self, in(reg) to, options(nostack, preserves_flags)) };
             }
         }
@@ -47,7 +47,7 @@ registers! {
     u8: reg_byte "mov {0}, byte ptr [{1}]" "mov byte ptr [{1}], {0}";
 }
 
-// As the surrounding code, because mixing AVX and SSE is slow on some processors.
+// AVX instructions if the surrounding code has them, because mixing AVX and SSE is slow on some processors.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
 registers!(__m128i: xmm_reg "vmovdqu {0}, xmmword ptr [{1}]" "vmovdqu xmmword ptr [{1}], {0}";);
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
@@ -62,8 +62,7 @@ registers! {
     Sixteen: vreg "ldr {0:q}, [{1}]" "str {0:q}, [{1}]";
 }
 
-/// Calls a function of three arguments by the C ABI. Its clobbers are declared. The stack is aligned, since `nostack`
-/// is absent.
+/// Calls a function of three arguments by the C ABI, whose clobbers are declared. Without `nostack`, the compiler aligns the stack.
 macro_rules! call {
     ($function:path, $first:expr, $second:expr, $third:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -87,21 +86,20 @@ macro_rules! call {
     }};
 }
 
-/// Upper limit on the bytes that every C library copies without `rep movsb`.
+/// Size of a part, in bytes. No C library copies that few bytes by `rep movsb`.
 const PART: usize = 2048;
 
-/// Number of bytes from which on C libraries bypass the caches. That saves more than copying in parts.
+/// Number of bytes from which on C libraries bypass the caches, which saves more time than copying in parts.
 const HUGE: usize = 1 << 20;
 
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 
-/// As [`copy`](super::copy), of any length.
+/// As [`copy`](super::copy), for any length.
 ///
-/// The C library copies some KiB by `rep movsb`. Let the destination's offset in its page be up to a line above the
-/// source's. Then processors that compare the low 12 bits of addresses mistake each load for one of a byte just
-/// stored (4K aliasing): on AMD's Zen 3, a copy takes 25 times as long. In parts, which the library copies by
-/// vectors, a copy takes its usual time.
+/// The C library copies lengths of some KiB by `rep movsb`. If the destination's offset in its page is above the source's by less
+/// than a cache line, processors that compare only the low 12 bits of addresses take each load for one of a byte just stored (4K
+/// aliasing). On AMD's Zen 3, such a copy takes 25 times as long, unless it is in parts, which the library copies by vectors.
 ///
 /// # Safety
 ///
@@ -109,22 +107,22 @@ const LINE: usize = 64;
 #[inline(always)]
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     if cfg!(target_arch = "x86_64") && bytes > PART && follows_itself(to, from, bytes) {
-        // SAFETY: the caller's promise; the sides do not overlap (checked).
+        // SAFETY: both sides are valid for `bytes` bytes (caller), and do not overlap (`follows_itself`).
         unsafe { copy_in_parts(to, from, bytes) };
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: both sides are valid for `bytes` bytes (caller).
         unsafe { memmove(to, from, bytes) };
     }
 }
 
-/// Whether stores have the low address bits of the next loads (4K aliasing), and the sides do not overlap.
+/// Whether a copy of less than [`HUGE`] bytes suffers from 4K aliasing, and its sides do not overlap.
 #[inline]
 fn follows_itself(to: *mut u8, from: *const u8, bytes: usize) -> bool {
     let ahead = to.addr().wrapping_sub(from.addr());
     (1..LINE).contains(&(ahead % PAGE)) && bytes < HUGE && ahead >= bytes && ahead.wrapping_neg() >= bytes
 }
 
-/// As [`copy_long`], in parts.
+/// As [`copy_long`], in parts of [`PART`] bytes.
 ///
 /// # Safety
 ///
@@ -134,20 +132,20 @@ fn follows_itself(to: *mut u8, from: *const u8, bytes: usize) -> bool {
 unsafe fn copy_in_parts(mut to: *mut u8, mut from: *const u8, mut bytes: usize) {
     while bytes > 0 {
         let part = bytes.min(PART);
-        // SAFETY: a part of both sides (caller).
+        // SAFETY: `part` bytes from here on are inside both sides (caller).
         unsafe { memmove(to, from, part) };
         (to, from, bytes) = (to.wrapping_add(part), from.wrapping_add(part), bytes - part);
     }
 }
 
-/// The C library's copy.
+/// Copies by the C library's `memmove`.
 ///
 /// # Safety
 ///
 /// As [`copy`](super::copy).
 #[inline(always)]
 unsafe fn memmove(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: a call of `memmove` with sides that are valid for `bytes` bytes (caller).
+    // SAFETY: calls `memmove` with sides that are valid for `bytes` bytes (caller).
     unsafe { call!(libc::memmove, to, from, bytes) };
 }
 
@@ -158,6 +156,6 @@ unsafe fn memmove(to: *mut u8, from: *const u8, bytes: usize) {
 /// `to` must be writable for `bytes` bytes.
 #[inline]
 pub unsafe fn zero(to: *mut u8, bytes: usize) {
-    // SAFETY: a call of `memset` for memory that is writable for `bytes` bytes (caller).
+    // SAFETY: calls `memset` for memory that is writable for `bytes` bytes (caller).
     unsafe { call!(libc::memset, to, 0_usize, bytes) };
 }

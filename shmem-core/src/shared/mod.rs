@@ -1,25 +1,23 @@
 //! Loads, stores and copies of memory that other PEs and threads access concurrently.
 //!
-//! Outside phases every PE, and every thread of a `multiple` world, may write symmetric memory while
-//! others read it. With plain accesses that would be a data race: undefined behaviour. So symmetric
-//! memory is accessed in two ways only:
+//! Outside phases every PE, and every thread of a `multiple` world, may write symmetric memory while others read it. With plain
+//! accesses that would be a data race: undefined behaviour. So symmetric memory is accessed in two ways only:
 //!
-//! * A number (`u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `usize`, `isize`) that an operation names: by one
-//!   relaxed atomic access of its size, which the compiler inlines. Types determine numbers, so other accesses
-//!   to the number have the same place and size, or are assembly.
-//! * Everything else (structs, arrays, slices, bytes, blocks of strided transfers): by instructions that the
-//!   compiler cannot see into, here and in the kernels of strided transfers. To Rust, a block of assembly stands
-//!   for any code with its effect. Ours stands for relaxed atomic accesses of every byte, in any order, joined
-//!   to words where another access is by words. The processor does exactly that, so there is no race. A read
-//!   may mix several writes, and is still a value: every bit pattern is valid.
+//! * A single number (`u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `usize`, `isize`) is accessed by one relaxed atomic of its size,
+//!   which the compiler inlines. The type of an object determines where its numbers are, so other atomics access the number at the
+//!   same address and with the same size. All other accesses to the number are assembly.
+//! * Everything else (structs, arrays, slices, bytes, blocks of strided transfers) is accessed by instructions that the compiler
+//!   cannot see into, here and in the kernels of strided transfers. To Rust, a block of assembly stands for any code with its
+//!   effect. Ours stands for relaxed atomic accesses to every byte, in any order, or to words where another access is by words.
+//!   That is what the processor does, so there is no race. A read may mix bytes of several writes, and its result is still valid,
+//!   because every bit pattern is.
 //!
-//! Processes share the memory with the same instructions. The processor must make a store of at most 8 aligned bytes
-//! one store, and order all earlier accesses before locked instructions and the fences of `loom_atomics`.
+//! Other processes access the memory by the same instructions. The processor must carry out a store of at most 8 aligned bytes as
+//! one store, and order all earlier accesses before locked instructions and before the fences of `loom_atomics`.
 //!
-//! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
-//! bytes (`words`). That is for ThreadSanitizer, which does not see assembly: in such a build, it checks
-//! that no plain access races with the accesses of this module. The assembly itself is not checked; its
-//! callers prove which memory it accesses.
+//! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and bytes
+//! (`words`). The option is for ThreadSanitizer, which does not see assembly: in such a build, it checks that no plain access races
+//! with the accesses of this module. The assembly itself is not checked; its callers prove which memory it accesses.
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, shmem_words))))]
 mod assembly;
@@ -46,7 +44,7 @@ pub(crate) use register::{Ends, One, Quad, Register, Registers};
 /// Upper limit on the bytes that [`copy`] copies by inline instructions.
 const SHORT: usize = 64;
 
-/// Whether a type is a number of at most 8 bytes, accessed by one atomic instruction. Known while compiling.
+/// Whether `T` is a number of at most 8 bytes, which one atomic instruction accesses. The compiler evaluates this.
 #[inline(always)]
 pub(crate) fn is_number<T: 'static>() -> bool {
     macro_rules! is_one_of {
@@ -57,45 +55,44 @@ pub(crate) fn is_number<T: 'static>() -> bool {
     is_one_of!(u64 f64 i64 usize isize u32 f32 i32 u8 i8 u16 i16)
 }
 
-/// Reads a value: in one access if it is a number, or has 1, 2, 4 or 8 bytes at a multiple of its size.
+/// Reads a value. This is one access if `T` is a number, or has 1, 2, 4 or 8 bytes at a multiple of its size.
 ///
 /// # Safety
 ///
-/// `from` must be aligned and readable, and not from a shared reference, because an atomic claims write permission. For the
+/// `from` must be aligned and readable, and not derived from a shared reference, because an atomic claims write permission. For the
 /// program's own memory, use `read`.
 #[inline(always)]
 pub unsafe fn load<T: Pod>(from: *const T) -> T {
     macro_rules! word {
         ($atomic:ident) => {{
-            // SAFETY: a number of that size, aligned and readable (caller). All other accesses are atomics of its size, or
+            // SAFETY: `from` is an aligned, readable number of this size (caller). All other accesses are atomics of this size, or
             // assembly.
             let word = unsafe { $atomic::from_ptr(from.cast_mut().cast()) };
             bytemuck::cast(word.load(Ordering::Relaxed))
         }};
     }
-    // Branches on constants: each instance keeps one.
+    // The conditions are constant: each instance of this function has one of the branches.
     match (size_of::<T>(), is_number::<T>()) {
         (8, true) => word!(AtomicU64),
         (4, true) => word!(AtomicU32),
         (2, true) => word!(AtomicU16),
         (1, true) => word!(AtomicU8),
-        // SAFETY: aligned and readable (caller).
+        // SAFETY: `from` is aligned and readable (caller).
         _ => unsafe { read(from) },
     }
 }
 
-/// As [`load`], but also of the program's own memory, borrowed for reading only. There, a reference to an atomic would
-/// claim write permission.
+/// As [`load`], but also for memory that is borrowed for reading only, where an atomic would claim write permission.
 ///
 /// # Safety
 ///
 /// `from` must be aligned and readable.
 #[inline(always)]
 pub unsafe fn read<T: Pod>(from: *const T) -> T {
-    // In registers, because through memory a long read would wait for shorter writes.
+    // Reads into registers, because a long read of a temporary in memory would wait for the shorter writes before it.
     macro_rules! word {
         ($word:ident) => {
-            // SAFETY: readable for the size of a `T` (caller).
+            // SAFETY: `from` is readable for the size of a `T` (caller).
             bytemuck::cast(unsafe { $word::load(from.cast()) })
         };
     }
@@ -105,22 +102,22 @@ pub unsafe fn read<T: Pod>(from: *const T) -> T {
         2 => word!(u16),
         1 => word!(u8),
         16 => {
-            // SAFETY: readable for the size of a `T` (caller).
+            // SAFETY: `from` is readable for the size of a `T` (caller).
             let register = unsafe { Sixteen::load(from.cast()) };
-            // SAFETY: both have 16 bytes, and every bit pattern is a `T` (`Pod`).
+            // SAFETY: both types have 16 bytes, and every bit pattern is a `T` (`Pod`).
             unsafe { core::mem::transmute_copy(&register) }
         }
         bytes => {
             let mut value = MaybeUninit::<T>::uninit();
             // SAFETY: `from` is readable (caller) and `value` writable for a `T`.
             unsafe { copy(value.as_mut_ptr().cast(), from.cast(), bytes) };
-            // SAFETY: all its bytes were written, and every bit pattern is a `T` (`Pod`).
+            // SAFETY: all bytes of `value` were written, and every bit pattern is a `T` (`Pod`).
             unsafe { value.assume_init() }
         }
     }
 }
 
-/// Writes a value: in one access if it is a number, or has 1, 2, 4 or 8 bytes at a multiple of its size.
+/// Writes a value. This is one access if `T` is a number, or has 1, 2, 4 or 8 bytes at a multiple of its size.
 ///
 /// # Safety
 ///
@@ -130,12 +127,12 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
     macro_rules! word {
         ($word:ident, $atomic:ident) => {
             if is_number::<T>() {
-                // SAFETY: a number of that size, aligned and writable (caller). All other accesses are atomics of its size, or
-                // assembly.
+                // SAFETY: `to` is an aligned, writable number of this size (caller). All other accesses are atomics of this size,
+                // or assembly.
                 let word = unsafe { $atomic::from_ptr(to.cast()) };
                 word.store(bytemuck::cast(value), Ordering::Relaxed);
             } else {
-                // SAFETY: writable for the size of a `T` (caller).
+                // SAFETY: `to` is writable for the size of a `T` (caller).
                 unsafe { bytemuck::cast::<T, $word>(value).store(to.cast()) };
             }
         };
@@ -146,12 +143,12 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
         2 => word!(u16, AtomicU16),
         1 => word!(u8, AtomicU8),
         16 => {
-            // SAFETY: both have 16 bytes, and every bit pattern is a `Sixteen`.
+            // SAFETY: both types have 16 bytes, and every bit pattern is a `Sixteen`.
             let register: Sixteen = unsafe { core::mem::transmute_copy(&value) };
-            // SAFETY: writable for the size of a `T` (caller).
+            // SAFETY: `to` is writable for the size of a `T` (caller).
             unsafe { register.store(to.cast()) };
         }
-        // SAFETY: writable for the size of a `T` (caller).
+        // SAFETY: `to` is writable for the size of a `T` (caller).
         _ => unsafe { write(to, value) },
     }
 }
@@ -160,7 +157,7 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
 ///
 /// # Safety
 ///
-/// `to` must be writable, and `T` have no padding.
+/// `to` must be writable, and `T` must have no padding.
 #[inline(always)]
 pub unsafe fn write<T>(to: *mut T, value: T) {
     let value = core::mem::ManuallyDrop::new(value);
@@ -168,8 +165,7 @@ pub unsafe fn write<T>(to: *mut T, value: T) {
     unsafe { copy(to.cast(), (&raw const value).cast(), size_of::<T>()) };
 }
 
-/// Copies bytes while others may access both sides. The sides may overlap. With a constant length of at most
-/// 64 bytes, it is a few instructions.
+/// Copies bytes that others may access at the same time. The sides may overlap. A constant length up to 64 bytes is copied inline.
 ///
 /// # Safety
 ///
@@ -177,25 +173,25 @@ pub unsafe fn write<T>(to: *mut T, value: T) {
 #[inline(always)]
 pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     if bytes <= SHORT {
-        // SAFETY: the caller's promise.
+        // SAFETY: both sides are valid for `bytes` bytes (caller).
         unsafe { copy_short(to, from, bytes) };
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: both sides are valid for `bytes` bytes (caller).
         unsafe { copy_long(to, from, bytes) };
     }
 }
 
 /// Copies between slices of equal length, which nobody else writes meanwhile. For long slices this is faster than
-/// [`copy_from_slice`](slice::copy_from_slice) if low address bits collide (`assembly`), as with private
-/// memory and chunks of the runtime. Panics if the lengths differ.
+/// [`copy_from_slice`](slice::copy_from_slice) if the low address bits of the slices collide (`assembly`), as those of private
+/// memory and chunks of the runtime do. Panics if the lengths differ.
 #[inline(always)]
 pub fn copy_slice(to: &mut [u8], from: &[u8]) {
     assert!(to.len() == from.len(), "{} bytes to {}", from.len(), to.len());
-    // SAFETY: slices of equal length, borrowed for reading and writing.
+    // SAFETY: the slices have equal length, and are borrowed for writing and for reading.
     unsafe { copy(to.as_mut_ptr(), from.as_ptr(), from.len()) };
 }
 
-/// Copies at most [`SHORT`] bytes: everything is read before anything is written, so sides may overlap.
+/// Copies at most [`SHORT`] bytes. All bytes are read before any is written, so the sides may overlap.
 ///
 /// # Safety
 ///

@@ -1,16 +1,16 @@
-//! One side of a transfer in bytes: where its blocks are.
+//! The layout of one side of a transfer: which bytes its blocks are.
 
 use super::dimensions::{Dim, MAX_DIMS};
 
-/// Blocks at a stride.
+/// A number of blocks at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Number of blocks; [`Dim::DYNAMIC`] if only the other side of the transfer determines it.
+    /// Number of blocks; [`Dim::DYNAMIC`] if only the other side of the transfer determines the number.
     pub(crate) count: usize,
     pub(crate) stride: usize,
 }
 
-/// Upper limit on the runs of a layout: one for each dimension, and two more for dimensions taken in blocks.
+/// Upper limit on the runs of a layout: one for each dimension, and two more for dimensions that are selected in blocks.
 pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
 
 /// The blocks of one side of a transfer: `block` bytes each, in nested runs, outermost first.
@@ -21,16 +21,16 @@ pub struct Layout {
     pub(super) align: usize,
     pub(super) block: usize,
     pub(super) runs: [Run; MAX_RUNS],
-    /// Whether a run is inside the blocks that the run before it counts.
+    /// Whether a run lists the elements of one block of the run before it, in a dimension that is selected in blocks.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
-    /// Whether the region is a line: contiguous items of the outermost dimension. A line matches a region of any shape whose innermost
-    /// dimensions are those of an item.
+    /// Whether the region is a line: contiguous items (elements of the outermost dimension, whole). A line matches a region of any
+    /// shape whose innermost dimensions are those of an item.
     pub(super) is_line: bool,
 }
 
 impl Layout {
-    /// One block of `block` bytes, at the start of an object aligned to `align`. Panics if that is no power of two.
+    /// Returns one block of `block` bytes, at the start of an object aligned to `align`. Panics if `align` is no power of two.
     pub(crate) const fn block(block: usize, align: usize) -> Self {
         assert!(align.is_power_of_two(), "an alignment is a power of two");
         Self {
@@ -44,14 +44,14 @@ impl Layout {
         }
     }
 
-    /// `count` contiguous elements of `bytes` bytes, which match a region of any shape.
+    /// Returns a line of `count` contiguous elements of `bytes` bytes, which matches a region of any shape.
     pub(crate) const fn line(count: usize, bytes: usize, align: usize) -> Self {
         let mut line = Self::block(bytes, align).repeated(count, bytes);
         line.is_line = true;
         line
     }
 
-    /// Repeats the blocks `count` times, `stride` bytes apart: one more run, inside the others. Panics if that makes too many.
+    /// Repeats each block `count` times, `stride` bytes apart: one more run, inside the others. Panics if there are too many runs.
     pub(crate) const fn repeated(mut self, count: usize, stride: usize) -> Self {
         assert!(self.rank < MAX_RUNS, "a region has at most 8 runs of blocks");
         self.runs[self.rank] = Run { count, stride };
@@ -74,8 +74,8 @@ impl Layout {
         self.runs.split_at(self.rank).0
     }
 
-    /// This line in the runs of `other`, in order. `None` if this is no line, or differs from `other` in the dimensions of an item
-    /// or the number of items. A count that only one side knows is used for both.
+    /// Returns this line with the runs of `other`. Returns `None` if this layout is no line, or differs from `other` in the
+    /// dimensions of an item or in the number of items. A count that only one side knows is used for both sides.
     pub(super) const fn folded(&self, other: &Self) -> Option<Self> {
         if !self.is_line || self.rank == 0 || other.rank + 1 < self.rank {
             return None;
@@ -118,7 +118,7 @@ impl Layout {
         1 << (self.align | self.offset).trailing_zeros()
     }
 
-    /// The layout that starts `bytes` further on. Panics if the offset overflows.
+    /// Returns the layout, moved by `bytes` bytes. Panics if the offset overflows.
     pub(crate) const fn shifted(mut self, bytes: usize) -> Self {
         self.offset = match self.offset.checked_add(bytes) {
             Some(offset) => offset,
@@ -127,7 +127,7 @@ impl Layout {
         self
     }
 
-    /// Number of blocks, without a run of unknown count; `usize::MAX` if the number overflows.
+    /// Returns the number of blocks, where a run of unknown count counts once; `usize::MAX` on overflow.
     #[inline(always)]
     pub(crate) const fn count(&self) -> usize {
         self.count_of(self.rank)
@@ -151,15 +151,15 @@ impl Layout {
         self.rank > 0 && self.runs[0].count == Dim::DYNAMIC
     }
 
-    /// Whether two layouts of one object are the same bytes in the same order.
+    /// Whether two layouts of one object have the same bytes in the same order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.offset, self.block, self.runs()) == (other.offset, other.block, other.runs())
     }
 
-    /// Whether two layouts of one object certainly share no byte. If it returns `false`, they may share none all the same.
+    /// Whether two layouts of one object certainly share no byte. If this returns `false`, the layouts may or may not share a byte.
     ///
-    /// At every depth of runs on each side, the inner runs are treated as one block. Two rows of such blocks share no byte if they
-    /// are disjoint modulo the greatest common divisor of the strides.
+    /// On each side, the inner runs are treated as one block, for every number of inner runs. Two rows of such blocks share no byte
+    /// if the blocks are disjoint modulo the greatest common divisor of all strides.
     pub(crate) const fn is_disjoint(&self, other: &Self) -> bool {
         if self.hull() == 0 || other.hull() == 0 {
             return true;
@@ -178,7 +178,7 @@ impl Layout {
         false
     }
 
-    /// The outermost `rank` runs, with the others as one block.
+    /// Returns the layout of the outermost `rank` runs, with one block for all inner runs.
     const fn outer(&self, rank: usize) -> Self {
         let mut inside = *self;
         inside.offset = 0;
@@ -193,7 +193,7 @@ impl Layout {
         outer
     }
 
-    /// Number of bytes from the start of the first block to the end of the last; `usize::MAX` if it overflows, 0 without blocks.
+    /// Returns the bytes from the start of the first block to the end of the last; `usize::MAX` on overflow, 0 without blocks.
     pub(crate) const fn hull(&self) -> usize {
         let mut bytes = self.block;
         let mut i = 0;
@@ -221,7 +221,7 @@ const fn apart(a: &Layout, b: &Layout) -> bool {
     distance >= low.block && period - distance >= high.block
 }
 
-/// The greatest common divisor of all strides; 0 without strides.
+/// Returns the greatest common divisor of all strides; 0 without strides.
 const fn period(layout: &Layout) -> usize {
     let mut period = 0;
     let mut i = 0;

@@ -1,12 +1,13 @@
 //! Choice of the kernel for a pattern by measured thresholds, and the settings of plans made at run time.
 //!
-//! Cache behaviour decides, not instructions. Five rules are tried in this order; all other patterns are rows:
+//! The choice follows the behaviour of caches. Five rules are tried in this order; all other patterns are moved as rows:
 //!
-//! 1. A transfer of half the last-level cache or more, in whole lines or long blocks, is streamed, without reading its destination.
-//! 2. Blocks up to a line at a large power-of-two stride map to few sets of the first-level cache. More blocks than a set has ways
-//!    evict each other. They are throttled on processors where that gains.
-//! 3. Blocks up to a line on more pages than the TLB has entries are throttled: they wait for translations, while lines evict each
-//!    other.
+//! 1. A transfer of half the last-level cache or more, in whole cache lines or long blocks, is streamed: its destination is not
+//!    read.
+//! 2. Blocks up to a cache line, at a stride that is a large power of two, are throttled on processors where that gains. They map
+//!    to few sets of the first-level cache, and the blocks of a set, if they are more than its ways, evict each other.
+//! 3. Blocks up to a cache line, on more pages than the TLB has entries, are throttled. They wait for translations, while their
+//!    lines evict each other.
 //! 4. Small blocks at one small stride on both sides are a span.
 //! 5. Words at every second or third place on one side, dense on the other, are shuffled.
 
@@ -18,44 +19,44 @@ use super::loop_nest::{Level, Pattern};
 use super::published_algorithms::Algorithm;
 
 pub(super) const LINE: usize = 64;
-/// Sets of a first-level cache, on nearly every processor.
+/// Number of sets of a first-level cache, on nearly every processor.
 pub(super) const SETS: usize = 64;
-/// Least number of blocks per set that are throttled: more than a set has ways.
+/// Minimum number of blocks per set at which blocks are throttled: more than a set has ways.
 const CROWD: usize = 16;
-/// Upper limit on the number of blocks that are throttled. The lines of more blocks come from memory.
+/// Upper limit on the number of throttled blocks. The cache lines of more blocks come from memory.
 const MOST: usize = 1 << 14;
-/// Upper limit on the bytes of a block of which a few are always moved as rows.
+/// Maximum size of a block, in bytes, at which fewer than twice [`CROWD`] blocks are always moved as rows.
 const SHORT: usize = 1024;
 const PAGE: usize = 4096;
 /// Bytes of each store of a throttled block.
 const PIECE: usize = 16;
 /// Bytes of the last-level cache that one PE can count on.
 const CACHE: usize = 16 << 20;
-/// Least bytes of a streamed block that does not consist of whole lines.
+/// Minimum size of a streamed block, in bytes, unless blocks are whole cache lines.
 const LONG: usize = 512;
-/// Least bytes of a row that is moved as a span or by shuffles.
+/// Minimum size of a row, in bytes, that is moved as a span or by shuffles.
 const DENSE: usize = 2048;
 
-/// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT); if its blocks are throttled, the
+/// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT). If its blocks are throttled, the
 /// kernel is chosen again when the plan runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Stores per block beyond the first, idle ones included, if all blocks map to one set; proportionally fewer for more sets. With
-    /// 0, blocks that map to few sets are not throttled.
+    /// Number of stores per block after its first, including idle stores, if all blocks map to one set of the cache. If they
+    /// map to more sets, it is divided by their number. With 0, blocks that map to few sets are not throttled.
     pub throttle: u8,
-    /// Least number of pages of both sides on which distant blocks are throttled: the entries of a TLB.
+    /// Minimum number of pages, of both sides together, at which blocks at a large stride are throttled: the entries of a TLB.
     pub pages: usize,
-    /// Idle stores after each distant block; half as many if a page of a side has several blocks.
+    /// Number of idle stores after each block at a large stride; half as many if several blocks share a page on one side.
     pub far: u8,
 }
 
 impl Thresholds {
-    /// Thresholds of constant plans: blocks are throttled if any processor throttles them.
+    /// Thresholds of constant plans, by which blocks are throttled if some processor throttles them.
     pub const DEFAULT: Self = Self { throttle: 8, pages: 2048, far: 8 };
 
-    /// Thresholds measured on processors of a maker. Throttling blocks that map to few sets halves the time on AMD's Zen 4 and 5, and
-    /// doubles it on Intel's Sapphire Rapids. On more pages than a TLB has entries all three gain, Intel's with fewer idle stores and
-    /// from fewer pages on.
+    /// Returns the thresholds that were measured on processors of a maker. For blocks that map to few sets, throttling halves the
+    /// time on AMD's Zen 4 and 5, and doubles it on Intel's Sapphire Rapids. For blocks on more pages than a TLB has entries,
+    /// throttling is faster on all three, on Intel's with fewer idle stores and from fewer pages on.
     pub(super) const fn of(maker: Maker) -> Self {
         match maker {
             Maker::Amd => Self { pages: 3072, ..Self::DEFAULT },
@@ -64,7 +65,7 @@ impl Thresholds {
     }
 }
 
-/// The kernel for a pattern that is not contiguous.
+/// Returns the kernel for a pattern that is not contiguous.
 pub const fn choose(pattern: &Pattern, thresholds: &Thresholds) -> Kernel {
     let [_, inner] = pattern.inner();
     select(pattern.block(), pattern.count(), inner, thresholds)
@@ -76,10 +77,10 @@ pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds
     select(block, row.count, row, thresholds)
 }
 
-/// The kernel for `count` blocks; `row` is the innermost loop.
+/// Returns the kernel for `count` blocks. `row` is the innermost loop.
 #[inline]
 const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
-    // Too few blocks for any rule.
+    // So few blocks match no rule.
     if count < 2 * CROWD && block <= SHORT {
         return Kernel::Rows;
     }
@@ -105,25 +106,25 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
 
 const fn is_streamed(block: usize, count: usize, row: Level) -> bool {
     let whole = (block | row.to).is_multiple_of(LINE);
-    // Bytes of all lines of both sides.
+    // Bytes of the cache lines of both sides.
     let bytes = count.saturating_mul(advance(block, row.to).saturating_add(advance(block, row.from)));
     (whole || block >= LONG) && bytes >= CACHE / 2
 }
 
-/// Bytes of cache lines that each block adds.
+/// Returns the bytes of cache lines that each further block needs.
 const fn advance(block: usize, stride: usize) -> usize {
     if stride < LINE { stride } else { block.div_ceil(LINE).saturating_mul(LINE) }
 }
 
-/// Idle stores after each block, if blocks map to few enough sets to be throttled.
+/// Returns the number of idle stores after each block; `None` if blocks map to too many sets to be throttled.
 const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
-    // Returns early for most columns: only strides of a multiple of 8 lines map to 8 sets or fewer.
+    // Returns early for most strides: only multiples of 8 cache lines map to 8 sets or fewer.
     let crowded = row.to.is_multiple_of(8 * LINE) || row.from.is_multiple_of(8 * LINE);
     if !crowded || thresholds.throttle == 0 || block > LINE || row.count < 2 * CROWD || row.count > MOST {
         return None;
     }
     let sets = if sets(row.to) < sets(row.from) { sets(row.to) } else { sets(row.from) };
-    // With more sets, only short blocks gain.
+    // With 8 sets, only short blocks gain.
     let few = sets <= 4 || (sets <= 8 && block <= LINE / 2);
     if !few || row.count < CROWD * sets {
         return None;
@@ -132,16 +133,16 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
     Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
 }
 
-/// Idle stores after each block, if blocks are on enough pages to be throttled.
+/// Returns the number of idle stores after each block; `None` if blocks are on too few pages to be throttled.
 const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
-    // Returns early for most columns: a block is on at most one page of each side.
+    // Returns early for most transfers: each block adds at most one page on each side.
     if count.saturating_mul(2) < thresholds.pages {
         return None;
     }
     let nearer = if row.to < row.from { row.to } else { row.from };
-    // Where lines evict each other, these are waited for, and not translations, up to more pages.
+    // If lines evict each other, fetching lines takes longer than translations, up to a larger number of pages.
     let further = if sets(row.to) <= 4 || sets(row.from) <= 4 { thresholds.pages / 4 } else { 0 };
-    // A dense source is not throttled: its lines arrive one by one anyway.
+    // A dense source is not throttled, because its lines arrive one by one anyway.
     if block > LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
@@ -157,7 +158,7 @@ const fn pages(stride: usize, count: usize) -> usize {
     if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
 }
 
-/// Number of sets of the first-level cache that blocks at a stride map to.
+/// Returns the number of sets of the first-level cache to which blocks at a stride map.
 pub(super) const fn sets(stride: usize) -> usize {
     if !stride.is_multiple_of(LINE) || stride == 0 {
         return SETS;
@@ -166,13 +167,13 @@ pub(super) const fn sets(stride: usize) -> usize {
     if zeros >= SETS.trailing_zeros() { 1 } else { SETS >> zeros }
 }
 
-/// Whether blocks are close enough for copies of whole vectors under a mask.
+/// Whether blocks are close enough together for masked copies of whole vectors.
 const fn is_span(block: usize, row: Level) -> bool {
     let close = row.to <= 16 || (row.to <= 24 && !block.is_power_of_two());
     row.to == row.from && close && (block | row.to).is_multiple_of(4)
 }
 
-/// Whether words of 4 or 8 bytes are dense on one side, and every second or third word on the other.
+/// Whether words of 4 or 8 bytes are dense on one side, and at every second or third place on the other.
 const fn is_shuffled(block: usize, row: Level) -> bool {
     let (dense, sparse) = if row.to == block { (row.to, row.from) } else { (row.from, row.to) };
     (block == 4 || block == 8) && dense == block && (sparse == 2 * block || sparse == 3 * block)
@@ -181,7 +182,7 @@ const fn is_shuffled(block: usize, row: Level) -> bool {
 /// The algorithm and the thresholds of plans made at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// How transfers are carried out.
+    /// The algorithm of transfers.
     pub algorithm: Algorithm,
     /// Thresholds for the choice of a kernel.
     pub thresholds: Thresholds,
@@ -198,16 +199,16 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static DEFAULT: LazyLock<Settings> = LazyLock::new(Settings::default);
 
 impl Settings {
-    /// Makes these the settings of the process. Only the first call does so; before it, the defaults hold.
+    /// Makes these the settings of the process, if none were installed before. Until then, the defaults hold.
     pub fn install(self) {
-        // PEs that are threads of one process install equal settings.
+        // In a process whose threads are PEs, all PEs install equal settings.
         if SETTINGS.set(self).is_ok() {
             IS_FIXED.store(self.algorithm != Algorithm::Auto, Ordering::Relaxed);
         }
     }
 }
 
-/// Whether an algorithm other than [`Algorithm::Auto`] is set. Not a field of the settings, because every short transfer reads it.
+/// Whether an algorithm other than [`Algorithm::Auto`] is set. It is outside the settings because every short transfer reads it.
 static IS_FIXED: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
@@ -215,7 +216,7 @@ pub(super) fn follows_auto() -> bool {
     !IS_FIXED.load(Ordering::Relaxed)
 }
 
-/// The settings of the process.
+/// Returns the settings of the process.
 #[inline]
 pub fn settings() -> &'static Settings {
     SETTINGS.get().unwrap_or_else(|| &DEFAULT)

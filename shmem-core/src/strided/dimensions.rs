@@ -10,18 +10,18 @@ pub const MAX_DIMS: usize = 6;
 /// One dimension of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// Number of elements; [`Dim::DYNAMIC`] if known at run time.
+    /// Number of elements; [`Dim::DYNAMIC`] if the number is known at run time only.
     pub len: usize,
     /// Bytes from one element to the next.
     pub stride: usize,
 }
 
 impl Dim {
-    /// The length of a slice at compile time, when it is unknown.
+    /// The length of a slice at compile time, where it is unknown.
     pub const DYNAMIC: usize = usize::MAX;
 }
 
-/// The dimensions of an array, outermost first, and the size of its elements. Each dimension has its own stride.
+/// The dimensions of an array, outermost first, each with its stride, and the size of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     element: usize,
@@ -30,16 +30,16 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// One element of `bytes` bytes, which has no dimensions.
+    /// Returns the shape of one element of `bytes` bytes, which has no dimensions.
     pub const fn element(bytes: usize) -> Self {
         Self { element: bytes, dims: [Dim { len: 1, stride: 0 }; MAX_DIMS], rank: 0 }
     }
 
-    /// The shape of an array of `len` values of this shape, `stride` bytes apart. Adds a dimension outside the others.
+    /// Returns the shape of an array of `len` values of this shape, `stride` bytes apart: one more dimension, outside the others.
     ///
     /// # Panics
     ///
-    /// If there are more than [`MAX_DIMS`].
+    /// If the new shape has more than [`MAX_DIMS`] dimensions.
     #[must_use]
     pub const fn array(self, len: usize, stride: usize) -> Self {
         assert!(self.rank < MAX_DIMS, "a region has at most 6 dimensions");
@@ -54,11 +54,11 @@ impl Shape {
         outer
     }
 
-    /// The shape with the dimensions of `inner`, the shape of each element, inside its own.
+    /// Returns this shape with more dimensions inside its own: those of `inner`, the shape of each element.
     ///
     /// # Panics
     ///
-    /// If there are more than [`MAX_DIMS`].
+    /// If the new shape has more than [`MAX_DIMS`] dimensions.
     #[must_use]
     pub const fn containing(self, inner: &Self) -> Self {
         assert!(self.rank + inner.rank <= MAX_DIMS, "a region has at most 6 dimensions");
@@ -73,7 +73,7 @@ impl Shape {
         outer
     }
 
-    /// The shape with `len` elements in its outermost dimension, if that is [`Dim::DYNAMIC`].
+    /// Returns the shape with `len` elements in its outermost dimension, if the length of that dimension is [`Dim::DYNAMIC`].
     #[must_use]
     #[inline(always)]
     pub const fn with_len(mut self, len: usize) -> Self {
@@ -89,33 +89,33 @@ impl Shape {
         self.rank > 0 && self.dims[0].len == Dim::DYNAMIC
     }
 
-    /// The shape of `len` contiguous values of `T`.
+    /// Returns the shape of `len` contiguous values of `T`.
     pub const fn slice_of<T: Shaped>(len: usize) -> Self {
         T::SHAPE.array(len, size_of::<T>())
     }
 
-    /// The dimensions, outermost first.
+    /// Returns the dimensions, outermost first.
     #[inline(always)]
     pub const fn dims(&self) -> &[Dim] {
         self.dims.split_at(self.rank).0
     }
 
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     #[inline(always)]
     pub const fn element_bytes(&self) -> usize {
         self.element
     }
 }
 
-/// Data with dimensions, of which regions of strided transfers are parts.
+/// Data with dimensions. Strided transfers select regions of it.
 ///
 /// A number or a struct is one element; an array adds a dimension: `[[f64; 64]; 32]` has 32 rows of 64 elements.
 ///
 /// # Safety
 ///
-/// Every element of `SHAPE` must be an `Element` inside the value. Every field of `FIELDS` must be a field of an `Element`. Whatever
-/// an expression can name as a field of a `Names` must be in `FIELDS`, by that name and with that type; so `Names` must not give
-/// access to fields of another type by `Deref`.
+/// Every element of `SHAPE` must be an `Element` inside the value. Every entry of `FIELDS` must be a field of an `Element`. Every
+/// field that an expression can name in a value of `Names` must be in `FIELDS`, with the same name and type. So `Names` must not
+/// give access to fields of another type by `Deref`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",
     note = "regions are parts of numbers, of `#[derive(Symmetric)]` structs, and of arrays and slices of them"
@@ -124,14 +124,14 @@ pub unsafe trait Shaped: SymmetricData {
     /// The type of an element.
     type Element: SymmetricData;
 
-    /// A struct with the names, types and visibility of an element's fields. No value of it exists.
+    /// A struct with the names, types and visibility of an element's fields. It is never instantiated.
     #[doc(hidden)]
     type Names;
 
-    /// The dimensions.
+    /// The dimensions of the data.
     const SHAPE: Shape;
 
-    /// The fields of an element that is a struct.
+    /// The fields of an element; none if an element is no struct.
     const FIELDS: &'static [Field] = &[];
 }
 
@@ -143,7 +143,7 @@ pub struct Field {
     pub(super) contents: Contents,
 }
 
-/// Dimensions and fields of a field's type.
+/// The dimensions and the fields of the type of a field.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents {
     pub(super) shape: Shape,
@@ -151,7 +151,7 @@ pub struct Contents {
 }
 
 impl Field {
-    /// The field `name`, `offset` bytes from the start of its struct.
+    /// Returns the field `name`, `offset` bytes from the start of its struct.
     pub const fn new(name: &'static str, offset: usize, contents: Contents) -> Self {
         Self { name, offset, contents }
     }
@@ -166,7 +166,7 @@ impl Field {
 
 macro_rules! elements {
     ($($t:ty)*) => {$(
-        // SAFETY: one element, the value itself, which is a number and has no fields.
+        // SAFETY: the value is its only element, a number, which has no fields.
         unsafe impl Shaped for $t {
             type Element = Self;
             type Names = Self;
@@ -176,14 +176,14 @@ macro_rules! elements {
 }
 elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
-// SAFETY: one element, the value itself. Nothing is named as a field of it.
+// SAFETY: the value is its only element. `Names` is `()`, which has no fields.
 unsafe impl<T: Pod> Shaped for Plain<T> {
     type Element = Self;
     type Names = ();
     const SHAPE: Shape = Shape::element(size_of::<Self>());
 }
 
-// SAFETY: the values of an array are adjacent, each with its elements, whose fields `T` names.
+// SAFETY: the values of an array are adjacent. Each has the elements that `T` describes, with the fields that `T` names.
 unsafe impl<T: Shaped, const N: usize> Shaped for [T; N] {
     type Element = T::Element;
     type Names = T::Names;

@@ -1,4 +1,4 @@
-//! Carrying out a plan in shared memory.
+//! Execution of a plan in shared memory.
 
 use bytemuck::Pod;
 
@@ -10,40 +10,40 @@ use super::plan::{Method, TransferPlan};
 use super::published_algorithms::{Algorithm, Columns};
 use crate::shared;
 
-/// Upper limit on the blocks that are moved one by one, because choosing a kernel would take longer.
+/// Upper limit on the blocks that are moved without choosing a kernel, because the choice would take longer than the transfer.
 const FEW: usize = 8;
 
-/// Carries out a constant plan between elements of type `E`. Compiles to a loop or a call.
+/// Executes a constant plan between elements of type `E`. Compiles to a loop or a call.
 ///
 /// # Safety
 ///
-/// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
-/// destination may overlap another block of either side. If `E` is a number, both must be made of `E`s, aligned.
+/// Every block of the plan must be writable from `to` on and readable from `from` on, and no block of the destination may overlap
+/// another block of either side. If `E` is a number, both sides must consist of aligned `E`s.
 #[inline(always)]
 pub(crate) unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
-        // SAFETY: one block on each side (caller).
+        // SAFETY: the plan has one block, valid on each side (caller).
         Method::Contiguous => unsafe { shared::copy(to, from, pattern.block()) },
         Method::Kernel(Kernel::Rows) if is_short(pattern) => {
             let level = pattern.inner()[1];
             for i in 0..level.count {
                 let (to, from) = (to.wrapping_add(i * level.to), from.wrapping_add(i * level.from));
                 if shared::is_number::<E>() && pattern.block() == size_of::<E>() {
-                    // SAFETY: block `i` of the source, an `E` (caller).
+                    // SAFETY: block `i` of the source is readable, and an aligned `E` (caller).
                     let element = unsafe { shared::read(from.cast::<E>()) };
-                    // SAFETY: block `i` of the destination, an `E` (caller).
+                    // SAFETY: block `i` of the destination is writable, and an aligned `E` (caller).
                     unsafe { shared::store(to.cast(), element) };
                 } else {
-                    // SAFETY: block `i` of each side (caller).
+                    // SAFETY: block `i` of each side is valid (caller).
                     unsafe { shared::copy(to, from, pattern.block()) };
                 }
             }
         }
-        // SAFETY: the caller's promise, for the same pattern.
+        // SAFETY: all blocks are valid (caller), and `here` returns a plan for the same blocks.
         Method::Kernel(Kernel::Throttled(_)) => unsafe { execute_dyn(&plan.here(), to, from) },
-        // SAFETY: the caller's promise.
+        // SAFETY: `execute_dyn` requires no more than this function does.
         _ => unsafe { execute_dyn(plan, to, from) },
     }
 }
@@ -54,28 +54,28 @@ const fn is_short(pattern: &Pattern) -> bool {
     pattern.levels().len() == 1 && pattern.inner()[1].count <= FEW && pattern.block() <= 64
 }
 
-/// Carries out a plan that is made while the program runs.
+/// Executes a plan that is made at run time.
 ///
 /// # Safety
 ///
-/// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
-/// destination may overlap another block of either side.
+/// Every block of the plan must be writable from `to` on and readable from `from` on, and no block of the destination may overlap
+/// another block of either side.
 #[inline(never)]
 pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
-        // SAFETY: one block on each side (caller).
+        // SAFETY: the plan has one block, valid on each side (caller).
         Method::Contiguous => unsafe { shared::copy(to, from, pattern.block()) },
         Method::Putmem => pattern.each_block(|a, b| {
-            // SAFETY: a block of each side (caller).
+            // SAFETY: the block at these offsets is valid on each side (caller).
             unsafe { putmem(to.wrapping_add(a), from.wrapping_add(b), pattern.block()) };
         }),
         Method::Columns(Columns { iput128, iput64, iput32 }) => {
             let mut at = 0;
             for (width, count) in [(16, iput128), (8, iput64), (4, iput32)] {
                 for _ in 0..count {
-                    // SAFETY: `width` bytes inside every block (caller).
+                    // SAFETY: `width` bytes at `at` are inside every block, which is valid (caller).
                     unsafe { iput(pattern, width, to.wrapping_add(at), from.wrapping_add(at)) };
                     at += width;
                 }
@@ -84,7 +84,7 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
         Method::Kernel(kernel) => {
             let inner = pattern.inner();
             each_inner(pattern, |a, b| {
-                // SAFETY: the plan's blocks in a turn of the outer loops, from `a` and `b` (caller).
+                // SAFETY: the blocks in this turn of the outer loops, from `a` and `b` on, are valid (caller).
                 unsafe {
                     kernel::run(kernel, pattern.block(), inner, to.wrapping_add(a), from.wrapping_add(b))
                 };
@@ -93,24 +93,24 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     }
 }
 
-/// Moves blocks in one loop, by the settings of the process, without making a plan.
+/// Moves the blocks of one loop, by the settings of the process. With [`Algorithm::Auto`], no plan is made.
 ///
 /// # Safety
 ///
-/// As [`execute`], for `level.count` blocks of `block` bytes.
+/// As [`execute_dyn`], for `level.count` blocks of `block` bytes.
 #[inline(always)]
 pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
     if level.count <= FEW && follows_auto() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `few` requires no more than this function does.
         unsafe { few(block, level, to, from) };
     } else {
         let Level { count, to: to_stride, from: from_stride } = level;
-        // SAFETY: the caller's promise.
+        // SAFETY: `execute_loop` requires no more than this function does.
         unsafe { execute_loop(to, from, block, count, to_stride, from_stride, align) };
     }
 }
 
-/// Moves more than a few blocks. All arguments fit registers.
+/// Moves any number of blocks. All arguments fit in registers.
 ///
 /// # Safety
 ///
@@ -129,14 +129,14 @@ unsafe fn execute_loop(
     let Settings { algorithm, thresholds } = settings();
     if block == 0 || count == 0 {
     } else if count == 1 || (to_stride == block && from_stride == block) {
-        // SAFETY: all blocks, which are adjacent (caller).
+        // SAFETY: all blocks are valid (caller), and adjacent.
         unsafe { shared::copy(to, from, block * count) };
     } else if *algorithm == Algorithm::Auto {
         let kernel = choose_row(block, level, thresholds);
-        // SAFETY: the caller's promise.
+        // SAFETY: all blocks are valid (caller).
         unsafe { kernel::run_row(kernel, block, level, to, from) };
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: all blocks are valid (caller), and those of this plan.
         unsafe { execute_dyn(&TransferPlan::blocks(block, level, align), to, from) };
     }
 }
@@ -149,22 +149,22 @@ unsafe fn execute_loop(
 #[inline(always)]
 unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     match block {
-        // SAFETY: blocks of this size (caller).
+        // SAFETY: all blocks have this size, and are valid (caller).
         8 => unsafe { column::<8>(Level::ONCE, level, to, from) },
-        // SAFETY: blocks of this size (caller).
+        // SAFETY: all blocks have this size, and are valid (caller).
         4 => unsafe { column::<4>(Level::ONCE, level, to, from) },
-        // SAFETY: blocks of this size (caller).
+        // SAFETY: all blocks have this size, and are valid (caller).
         16 => unsafe { column::<16>(Level::ONCE, level, to, from) },
-        // SAFETY: blocks of this size (caller).
+        // SAFETY: all blocks have this size, and are valid (caller).
         32 => unsafe { column::<32>(Level::ONCE, level, to, from) },
-        // SAFETY: blocks of this size (caller).
+        // SAFETY: all blocks have this size, and are valid (caller).
         64 => unsafe { column::<64>(Level::ONCE, level, to, from) },
-        // SAFETY: the caller's promise.
+        // SAFETY: all blocks are valid (caller).
         _ => unsafe { few_of_any_size(to, from, block, level.count, level.to, level.from) },
     }
 }
 
-/// Moves a few blocks of any size. The size is tested once.
+/// Moves a few blocks of any size. Tests the size once, before the loop.
 ///
 /// # Safety
 ///
@@ -181,12 +181,12 @@ unsafe fn few_of_any_size(
     match block {
         17..=64 => {
             let row = Level { count, to: to_stride, from: from_stride };
-            // SAFETY: the caller's promise; blocks are longer than 16 bytes and have at most 64.
+            // SAFETY: all blocks are valid (caller), and have 17 to 64 bytes.
             unsafe { kernel::few(block, row, to, from) };
         }
         _ => {
             for _ in 0..count {
-                // SAFETY: a block of each side (caller).
+                // SAFETY: the next block is valid on each side (caller).
                 unsafe { shared::copy(to, from, block) };
                 to = to.wrapping_add(to_stride);
                 from = from.wrapping_add(from_stride);
@@ -195,7 +195,7 @@ unsafe fn few_of_any_size(
     }
 }
 
-/// Calls `each` for every turn of the loops outside the two innermost.
+/// Calls `each` for every turn of the loops around the two innermost loops, with the offsets of both sides.
 #[inline]
 fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
     match pattern.levels() {
@@ -211,7 +211,7 @@ fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
 /// Both sides must be valid for `bytes` bytes and not overlap.
 #[inline(never)]
 unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: both sides are valid for `bytes` bytes (caller).
     unsafe { shared::copy(to, from, bytes) };
 }
 
@@ -219,24 +219,24 @@ unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
 ///
 /// # Safety
 ///
-/// At every block of the pattern `width` bytes must be readable and writable.
+/// At the offset of every block of the pattern, `width` bytes must be readable from `from` and writable from `to`.
 #[inline(never)]
 unsafe fn iput(pattern: &Pattern, width: usize, to: *mut u8, from: *const u8) {
     let [outer, inner] = pattern.inner();
     each_inner(pattern, |a, b| {
         let (to, from) = (to.wrapping_add(a), from.wrapping_add(b));
         match width {
-            // SAFETY: the caller's promise, for the blocks of the two innermost loops.
+            // SAFETY: the column is valid in all blocks (caller), among them those of the two innermost loops.
             16 => unsafe { column::<16>(outer, inner, to, from) },
-            // SAFETY: the caller's promise, for the blocks of the two innermost loops.
+            // SAFETY: the column is valid in all blocks (caller), among them those of the two innermost loops.
             8 => unsafe { column::<8>(outer, inner, to, from) },
-            // SAFETY: the caller's promise, for the blocks of the two innermost loops.
+            // SAFETY: the column is valid in all blocks (caller), among them those of the two innermost loops.
             _ => unsafe { column::<4>(outer, inner, to, from) },
         }
     });
 }
 
-/// Copies one column of the blocks in two loops.
+/// Copies a column, `WIDTH` bytes of each block, in two loops over the blocks.
 ///
 /// # Safety
 ///
@@ -247,7 +247,7 @@ unsafe fn column<const WIDTH: usize>(outer: Level, inner: Level, to: *mut u8, fr
         let (to, from) = (to.wrapping_add(i * outer.to), from.wrapping_add(i * outer.from));
         for j in 0..inner.count {
             let (to, from) = (to.wrapping_add(j * inner.to), from.wrapping_add(j * inner.from));
-            // SAFETY: `WIDTH` bytes of a block (caller).
+            // SAFETY: `WIDTH` bytes of the block are valid on each side (caller).
             unsafe { shared::copy(to, from, WIDTH) };
         }
     }

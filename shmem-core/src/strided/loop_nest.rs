@@ -7,25 +7,24 @@ use crate::const_format::{Message, refuse};
 /// Upper limit on the loops of a pattern.
 pub const MAX_LEVELS: usize = MAX_RUNS;
 
-/// One loop, over blocks or over the loop inside it.
+/// One loop of a nest. Its turns move blocks, or run the loop inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// Number of turns.
+    /// Number of turns of the loop.
     pub count: usize,
-    /// Bytes from one turn to the next at the destination.
+    /// Bytes from the start of one turn to the start of the next, at the destination.
     pub to: usize,
-    /// Bytes from one turn to the next at the source.
+    /// Bytes from the start of one turn to the start of the next, at the source.
     pub from: usize,
 }
 
 impl Level {
-    /// One turn.
+    /// A loop of one turn.
     pub const ONCE: Self = Self { count: 1, to: 0, from: 0 };
 }
 
-/// Blocks in a nest of loops over both sides, in normal form: blocks that are contiguous on both sides are one block, a
-/// loop that continues the one inside it is merged with it, and loops are sorted by their stride at the destination,
-/// the smallest inside.
+/// Blocks in a nest of loops over both sides, in normal form. Blocks that are contiguous on both sides are one block. A loop that
+/// continues the loop inside it is merged with that loop. Loops are sorted by their stride at the destination, largest outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     block: usize,
@@ -35,8 +34,8 @@ pub struct Pattern {
 
 impl Pattern {
     /// Joins the two sides of a transfer. A line of contiguous items matches a region of any shape with as many items, in row-major
-    /// order, which packs or unpacks the region. Panics if the sides differ in shape, ignoring dimensions of length 1, if they make
-    /// more than [`MAX_LEVELS`] loops, or the number of bytes overflows.
+    /// order, so that the transfer packs or unpacks the region. Panics if the sides differ in shape (dimensions of length 1 do not
+    /// count), if they make more than [`MAX_LEVELS`] loops, or if the number of bytes overflows.
     #[track_caller]
     pub(crate) const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
@@ -55,7 +54,7 @@ impl Pattern {
             } else if (to.is_line && to.rank == 1) || (from.is_line && from.rank == 1) {
                 differ(&to, &from)
             } else {
-                // The side of unknown length must have length 1, which is checked at run time.
+                // The dimension of unknown length must have length 1, which is checked at run time.
                 (significant(&to, 1), significant(&from, 1))
             };
         }
@@ -88,7 +87,7 @@ impl Pattern {
         pattern.normal()
     }
 
-    /// `count` blocks of `block` bytes, `to` and `from` bytes apart.
+    /// Returns the pattern of `count` blocks of `block` bytes, at the strides `to` (destination) and `from` (source), in bytes.
     ///
     /// # Panics
     ///
@@ -96,7 +95,7 @@ impl Pattern {
     #[inline(always)]
     #[track_caller]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
-        // Written out instead of calling `normal`, which takes longer: every routine calls this.
+        // This does not call `normal`, which takes longer, because every strided routine calls this function.
         let mut levels = [Level::ONCE; MAX_RUNS];
         if block == 0 || count == 0 {
             return Self { block: 0, levels, depth: 0 };
@@ -109,13 +108,13 @@ impl Pattern {
         Self { block, levels, depth: 1 }
     }
 
-    /// One block of `block` bytes.
+    /// Returns the pattern of one block of `block` bytes.
     #[inline(always)]
     pub const fn contiguous(block: usize) -> Self {
         Self::blocks(block, 1, 0, 0)
     }
 
-    /// Blocks of `block` bytes in loops, outermost first.
+    /// Returns the pattern of blocks of `block` bytes in loops, outermost first.
     ///
     /// # Panics
     ///
@@ -133,19 +132,19 @@ impl Pattern {
         Self::of_levels(self.block, &levels[..self.depth])
     }
 
-    /// Bytes of a block; 0 if nothing is moved.
+    /// Returns the bytes of a block; 0 if nothing is moved.
     #[inline(always)]
     pub const fn block(&self) -> usize {
         self.block
     }
 
-    /// The loops, outermost first.
+    /// Returns the loops, outermost first.
     #[inline(always)]
     pub const fn levels(&self) -> &[Level] {
         self.levels.split_at(self.depth).0
     }
 
-    /// The two innermost loops, outer first.
+    /// Returns the two innermost loops, the outer of them first.
     #[inline(always)]
     pub const fn inner(&self) -> [Level; 2] {
         match self.depth {
@@ -155,7 +154,7 @@ impl Pattern {
         }
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     #[inline(always)]
     pub const fn count(&self) -> usize {
         let mut count = 1;
@@ -167,14 +166,13 @@ impl Pattern {
         count
     }
 
-    /// Bytes moved.
+    /// Returns the number of bytes that are moved.
     #[inline(always)]
     pub const fn bytes(&self) -> usize {
         self.count() * self.block
     }
 
-    /// Number of bytes from the first to the last byte, at the destination and at the source; `usize::MAX` if they are
-    /// more than any memory has.
+    /// Returns the bytes from the first to the last byte moved, at the destination and at the source; `usize::MAX` on overflow.
     pub const fn hulls(&self) -> (usize, usize) {
         let (mut to, mut from) = (self.block, self.block);
         let mut i = 0;
@@ -187,12 +185,12 @@ impl Pattern {
         (to, from)
     }
 
-    /// The pattern that packs the source, in this pattern's order.
+    /// Returns the pattern that packs the source, in the order of this pattern.
     pub(crate) const fn packed(&self) -> Self {
         self.dense(true)
     }
 
-    /// The pattern that unpacks to the destination, in this pattern's order.
+    /// Returns the pattern that unpacks to the destination, in the order of this pattern.
     pub(crate) const fn unpacked(&self) -> Self {
         self.dense(false)
     }
@@ -210,8 +208,7 @@ impl Pattern {
         self.normal()
     }
 
-    /// Whether each loop stays inside one step of the loop around it, at the destination, so that no two blocks of the destination
-    /// overlap.
+    /// Whether, at the destination, all turns of each loop fit in one step of the loop around it, so that blocks do not overlap.
     pub(crate) const fn is_nested(&self) -> bool {
         let mut inside = self.block;
         let mut i = self.depth;
@@ -226,11 +223,11 @@ impl Pattern {
         true
     }
 
-    /// Calls `each` with the offset of every block, at the destination and at the source, in order.
+    /// Calls `each` for every block, in order, with the block's offsets at the destination and at the source.
     ///
     /// # Panics
     ///
-    /// If the pattern reaches further than any memory.
+    /// If the pattern reaches beyond the address space.
     pub fn each_block(&self, mut each: impl FnMut(usize, usize)) {
         if self.block > 0 {
             self.require_memory();
@@ -244,7 +241,7 @@ impl Pattern {
         assert!(to < usize::MAX && from < usize::MAX, "a pattern reaches further than any memory");
     }
 
-    /// Adds a loop, inside the others, unless it has one turn.
+    /// Adds a loop inside the others, unless the loop has one turn.
     #[track_caller]
     const fn with(mut self, count: usize, to: usize, from: usize) -> Self {
         if count != 1 {
@@ -258,7 +255,7 @@ impl Pattern {
         self
     }
 
-    /// The pattern in normal form, whose number of bytes does not overflow.
+    /// Returns the pattern in normal form. Panics if the number of bytes overflows.
     #[track_caller]
     const fn normal(mut self) -> Self {
         if self.is_nothing() {
@@ -296,7 +293,7 @@ impl Pattern {
         self
     }
 
-    /// Whether no bytes are moved. Panics if their number overflows.
+    /// Whether no bytes are moved. Panics if the number of bytes overflows.
     #[track_caller]
     const fn is_nothing(&self) -> bool {
         let (mut bytes, mut is_nothing, mut i) = (Some(self.block), self.block == 0, 0);
@@ -331,7 +328,7 @@ impl Pattern {
     }
 }
 
-/// Whether one turn of the `outer` loop ends where the next begins: a step has the bytes of all turns of the loop inside it.
+/// Whether the next turn of the `outer` loop begins where its last turn ends: the step `outer` is `count` steps of `inner`.
 const fn goes_on(outer: usize, count: usize, inner: usize) -> bool {
     match count.checked_mul(inner) {
         Some(end) => outer == end,
@@ -356,7 +353,7 @@ pub(super) fn walk(levels: &[Level], to: usize, from: usize, each: &mut impl FnM
 }
 
 impl Layout {
-    /// Number of axes; an axis in blocks is one.
+    /// Returns the number of axes. An axis that is selected in blocks has two runs, and counts once.
     const fn axes(&self) -> usize {
         let mut axes = 0;
         let mut i = 0;
@@ -367,13 +364,12 @@ impl Layout {
         axes
     }
 
-    /// Whether there are more axes and more runs than `other` has.
+    /// Whether this layout has more axes, and also more runs, than `other`.
     const fn has_more_axes(&self, other: &Self) -> bool {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` is in blocks and run `j` of `other` is not, and they have equally many elements, so that run `j` must become
-    /// two loops.
+    /// Whether run `i` counts blocks, and run `j` of `other` single elements, equally many in all. Run `j` then becomes two loops.
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {
@@ -389,7 +385,7 @@ impl Layout {
     }
 }
 
-/// The layout without runs of length 1. A run of unknown count is left out if `dynamic` is 1.
+/// Returns the layout without runs of length 1. If `dynamic` is 1, runs of unknown count are left out as well.
 const fn significant(layout: &Layout, dynamic: usize) -> Layout {
     let mut left = *layout;
     left.rank = 0;
@@ -430,7 +426,7 @@ const fn differ(to: &Layout, from: &Layout) -> ! {
     panic!("{}", message.as_str());
 }
 
-/// Writes the counts as `3 x 4`; an axis in blocks counts its elements.
+/// Appends the counts of a layout to a text, as `3 x 4`. For an axis in blocks, appends its number of elements.
 const fn describe(mut message: Message, layout: &Layout) -> Message {
     if layout.rank == 0 {
         return message.number(1);

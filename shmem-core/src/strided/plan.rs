@@ -1,4 +1,4 @@
-//! Plans: a pattern, and how to move it.
+//! Plans of transfers: a pattern, and the method that moves it.
 
 use core::fmt;
 
@@ -8,12 +8,12 @@ use super::kernel::Kernel;
 use super::loop_nest::{Level, Pattern};
 use super::published_algorithms::{Algorithm, Columns, published};
 
-/// How a pattern is moved.
+/// A method that moves a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// There is nothing to move.
+    /// No copy, because there is nothing to move.
     Nothing,
-    /// One copy.
+    /// One copy of a contiguous block.
     Contiguous,
     /// Algorithm 1: a put for every block.
     Putmem,
@@ -31,7 +31,7 @@ pub struct TransferPlan {
 }
 
 impl TransferPlan {
-    /// The plan for a transfer between two layouts. Panics as [`Pattern::join`].
+    /// Returns the plan for a transfer between two layouts. Panics as [`Pattern::join`] does.
     #[track_caller]
     pub(crate) const fn new(
         to: &Layout,
@@ -43,7 +43,7 @@ impl TransferPlan {
         Self::of(Pattern::join(to, from), 1 << align.trailing_zeros(), algorithm, thresholds)
     }
 
-    /// The plan for a pattern whose first blocks are aligned to `align`.
+    /// Returns the plan for a pattern whose first block is aligned to `align` on both sides.
     ///
     /// # Panics
     ///
@@ -72,21 +72,21 @@ impl TransferPlan {
         Self { pattern, method }
     }
 
-    /// The plan that [`Algorithm::Auto`] chooses for a pattern on this processor.
+    /// Returns the plan that [`Algorithm::Auto`] chooses for a pattern on this processor.
     pub(crate) fn auto(pattern: Pattern) -> Self {
         Self::of(pattern, 1, Algorithm::Auto, &settings().thresholds)
     }
 
-    /// The plan for blocks in one loop, by the settings of the process. Panics if the number of bytes overflows, or the alignment is
-    /// no power of two.
+    /// Returns the plan for blocks in one loop, by the settings of the process. Panics if the number of bytes overflows, or `align`
+    /// is no power of two.
     pub(crate) fn blocks(block: usize, level: Level, align: usize) -> Self {
         let Settings { algorithm, thresholds } = settings();
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);
         Self::of(pattern, align, *algorithm, thresholds)
     }
 
-    /// The plan that moves a pattern by `method`. A kernel that cannot move it falls back to `Rows`; columns shorter
-    /// than its blocks leave bytes out.
+    /// Returns the plan that moves a pattern by `method`. A kernel that cannot move the pattern falls back to `Rows`. Columns that
+    /// are shorter than a block leave bytes out.
     ///
     /// # Panics
     ///
@@ -99,7 +99,7 @@ impl TransferPlan {
         Self { pattern, method }
     }
 
-    /// The plan for this processor. Whether blocks are throttled depends on the processor, unknown to constant plans.
+    /// Returns the plan for this processor. A constant plan cannot know whether this processor gains from throttled blocks.
     #[must_use]
     pub(crate) fn here(&self) -> Self {
         match self.method {
@@ -108,13 +108,13 @@ impl TransferPlan {
         }
     }
 
-    /// What is moved.
+    /// Returns the pattern that is moved.
     #[inline(always)]
     pub const fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
-    /// How it is moved.
+    /// Returns the method that moves the pattern.
     #[inline(always)]
     pub const fn method(&self) -> Method {
         self.method

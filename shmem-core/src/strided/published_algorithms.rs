@@ -8,17 +8,17 @@ use crate::const_format::refuse;
 use crate::fixed_text::named;
 
 named! {
-    /// How a transfer is carried out. The name is that of `strided!` and of the environment.
+    /// The algorithm of a transfer, with its name in `strided!` and in the environment.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum Algorithm {
         /// `putmem` for every block.
         One = "1",
-        /// `iput128`, `iput64` and `iput32` for columns of the blocks, where strides and addresses allow it;
-        /// otherwise as [`One`](Self::One).
+        /// `iput128`, `iput64` and `iput32` for columns of the blocks, or [`One`](Self::One) if strides or addresses forbid
+        /// columns.
         Two = "2",
-        /// `One` or `Two`, by the [published table](PUBLISHED).
+        /// [`One`](Self::One) or [`Two`](Self::Two), by the [published table](PUBLISHED).
         Three = "3",
-        /// Kernels for blocks of each size, chosen by the rules and thresholds of this project.
+        /// The kernels of this project, chosen by measured thresholds.
         #[default]
         Auto = "auto",
     }
@@ -27,8 +27,7 @@ named! {
 /// The columns of the published table: bytes between two blocks ("stride size - block size" in the paper's heading).
 pub const GAPS: [usize; 6] = [4, 16, 64, 256, 1024, 4096];
 
-/// The published table: block size in bytes, and for each of the [`GAPS`] whether columns (Algorithm 2)
-/// were faster than blocks.
+/// The published table: a block size in bytes, and for each of the [`GAPS`] whether Algorithm 2 was faster than Algorithm 1.
 pub const PUBLISHED: [(usize, [bool; 6]); 8] = [
     (16, [true, true, true, true, true, true]),
     (64, [true, true, true, true, true, true]),
@@ -40,10 +39,10 @@ pub const PUBLISHED: [(usize, [bool; 6]); 8] = [
     (16384, [false; 6]),
 ];
 
-/// Whether the published table prefers Algorithm 2: `predicate_lookup_table(dest_stride, src_stride, blksize)`.
+/// Whether the published table prefers Algorithm 2: `predicate_lookup_table(dest_stride, src_stride, blksize)` of the paper.
 ///
-/// The paper leaves open values between table entries, and strides that differ. Here values are rounded down to an
-/// entry (or up to the first), and Algorithm 2 must be faster at both strides.
+/// The paper does not say what holds for sizes between table entries, or for two different strides. Here a size is rounded down to
+/// an entry (or up to the first), and Algorithm 2 must be faster at both strides.
 pub const fn published(to_stride: usize, from_stride: usize, block: usize) -> bool {
     let mut row = 0;
     while row + 1 < PUBLISHED.len() && PUBLISHED[row + 1].0 <= block {
@@ -52,7 +51,7 @@ pub const fn published(to_stride: usize, from_stride: usize, block: usize) -> bo
     PUBLISHED[row].1[gap(to_stride, block)] && PUBLISHED[row].1[gap(from_stride, block)]
 }
 
-/// Index into [`GAPS`] for a stride.
+/// Returns the index into [`GAPS`] for blocks at a stride.
 const fn gap(stride: usize, block: usize) -> usize {
     let gap = stride.saturating_sub(block);
     let mut column = 0;
@@ -62,22 +61,22 @@ const fn gap(stride: usize, block: usize) -> usize {
     column
 }
 
-/// The number of calls of each routine that Algorithm 2 makes, in this order.
+/// The number of columns of each width, in the order in which Algorithm 2 moves them. Each column is one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// Columns of 16 bytes.
+    /// Number of columns of 16 bytes.
     pub iput128: usize,
-    /// Columns of 8 bytes.
+    /// Number of columns of 8 bytes.
     pub iput64: usize,
-    /// Columns of 4 bytes.
+    /// Number of columns of 4 bytes.
     pub iput32: usize,
 }
 
 impl Columns {
-    /// Columns of a block whose addresses and strides are multiples of `align`; `None` if columns cannot fill the block.
+    /// Returns the columns of a block, if `align` divides addresses and strides; `None` if columns cannot fill the block.
     ///
-    /// Size, strides and addresses must be multiples of 4. Columns of 16 bytes come first, if 16 divides addresses and strides, then
-    /// columns of 8 bytes, then of 4.
+    /// Size, strides and addresses must be multiples of 4. Columns of 16 bytes come first, if 16 divides addresses and strides,
+    /// then columns of 8 bytes, then of 4.
     pub const fn of(block: usize, align: usize) -> Option<Self> {
         if !block.is_multiple_of(4) || align < 4 {
             return None;
@@ -88,7 +87,7 @@ impl Columns {
         Some(Self { iput128, iput64, iput32: (rest - 8 * iput64) / 4 })
     }
 
-    /// Panics if the columns are longer than `block` bytes.
+    /// Panics if the columns together are longer than `block` bytes.
     #[track_caller]
     pub(super) const fn require_inside(self, block: usize) {
         let words = self.iput128.saturating_mul(4).saturating_add(self.iput64.saturating_mul(2));

@@ -1,4 +1,4 @@
-//! Regions: which elements of an array one side of a transfer reads or writes.
+//! Regions: the elements of an array that one side of a transfer reads or writes.
 
 use super::byte_layout::Layout;
 use super::dimensions::{Dim, Shape};
@@ -17,49 +17,49 @@ pub struct Axis {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Behind one element; the region drops the dimension.
+    /// The end of a single element, given by its index. The region drops the dimension.
     Index,
-    /// Behind one element whose index is known at run time.
+    /// The end of a single element whose index is known at run time only.
     Dynamic,
-    /// Before this element.
+    /// The end before this element, which is not selected.
     Before(usize),
-    /// At the end of the dimension.
+    /// The end of the dimension.
     Open,
 }
 
 impl Axis {
-    /// One element; the region drops the dimension.
+    /// Selects one element; the region drops the dimension.
     pub const fn index(index: usize) -> Self {
         Self { first: index, end: End::Index, step: 1, block: 1 }
     }
 
-    /// One element whose index is added when the transfer runs, and counts as 0 until then.
+    /// Selects one element whose index is added when the transfer runs. Until then the index counts as 0.
     pub const fn dynamic() -> Self {
         Self { first: 0, end: End::Dynamic, step: 1, block: 1 }
     }
 
-    /// `first..end`
+    /// Selects `first..end`.
     pub const fn range(first: usize, end: usize) -> Self {
         Self { first, end: End::Before(end), step: 1, block: 1 }
     }
 
-    /// `first..=last`
+    /// Selects `first..=last`.
     pub const fn through(first: usize, last: usize) -> Self {
         // No dimension has an element `usize::MAX`.
         Self::range(first, last.saturating_add(1))
     }
 
-    /// `first..`
+    /// Selects `first..`, to the end of the dimension.
     pub const fn from(first: usize) -> Self {
         Self { first, end: End::Open, step: 1, block: 1 }
     }
 
-    /// `..`
+    /// Selects `..`, the whole dimension.
     pub const fn all() -> Self {
         Self::from(0)
     }
 
-    /// Every `step`-th element of the axis.
+    /// Reduces the axis to every `step`-th element of it.
     ///
     /// # Panics
     ///
@@ -74,7 +74,7 @@ impl Axis {
         self
     }
 
-    /// `block` elements from each element of the axis on.
+    /// Extends every element of the axis to a block of `block` elements that begins there.
     ///
     /// # Panics
     ///
@@ -92,7 +92,7 @@ impl Axis {
         self
     }
 
-    /// Number of blocks in a dimension of `len` elements. The axis must be inside the dimension.
+    /// Returns the number of blocks in a dimension of `len` elements. The axis must be inside the dimension.
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
         if self.is_index() {
@@ -109,7 +109,7 @@ impl Axis {
         }
     }
 
-    /// Whether the axis is `..`
+    /// Whether the axis is `..`, the whole dimension.
     #[inline(always)]
     pub const fn is_all(self) -> bool {
         matches!(self.end, End::Open) && self.first == 0 && self.step == 1 && self.block == 1
@@ -121,8 +121,7 @@ impl Axis {
         matches!(self.end, End::Dynamic)
     }
 
-    /// Whether the axis is inside a dimension of `len` elements and selects `count` blocks. (An index known at run time is checked when
-    /// it is added.)
+    /// Whether the axis is inside a dimension of `len` elements and selects `count` blocks. (A run-time index is checked later.)
     #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
         match self.end {
@@ -137,7 +136,7 @@ impl Axis {
             && (self.block == 1 || count == 0 || self.block <= end - self.last(count))
     }
 
-    /// Start of the last of `count` blocks, which is before the end. (The end of that block may overflow.)
+    /// Returns the start of the last of `count` blocks. This start is before the end of the axis, so it does not overflow.
     #[inline(always)]
     const fn last(self, count: usize) -> usize {
         self.first + (count - 1) * self.step
@@ -151,7 +150,7 @@ impl Axis {
         matches!(self.end, End::Index | End::Dynamic)
     }
 
-    /// Panics unless the axis is inside dimension `number` of `name`.
+    /// Panics unless the axis is inside dimension `number`, of `len` elements, of the object `name`.
     #[track_caller]
     const fn check(self, name: &str, number: usize, len: usize) {
         let (what, end) = match self.end {
@@ -179,7 +178,7 @@ impl Axis {
     }
 }
 
-/// The bytes of each element that a transfer moves: all, or a field of a struct.
+/// The bytes of each element that a transfer moves: all of them, or adjacent fields of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) offset: usize,
@@ -192,9 +191,9 @@ impl Part {
     }
 }
 
-/// Lowers a region to a layout: `axes` and `part` of the object `name` with `shape`, aligned to `align`. Panics if the region names
-/// another number of dimensions, is not inside the object, or the alignment is no power of two. (In a constant, that is an error
-/// of the compiler.)
+/// Lowers a region to a layout: the `axes`, and the `part` of each element, of the object `name` with this `shape` and alignment.
+/// Panics if the region has another number of dimensions, is not inside the object, or the alignment is no power of two. (In a
+/// constant, the panic is a compile-time error.)
 #[track_caller]
 pub(crate) const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
     let dims = shape.dims();
@@ -213,7 +212,7 @@ pub(crate) const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis]
             _ => beyond(name, i, axis.first),
         };
         if matches!(axis.end, End::Dynamic) {
-            // At run time a multiple of the stride is added to the offset.
+            // At run time a multiple of the stride is added to the offset, so the stride limits the alignment.
             layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
         }
         if !axis.is_index() {
@@ -231,7 +230,7 @@ pub(crate) const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis]
     layout
 }
 
-/// Whether the axes are contiguous whole items of the outermost dimension.
+/// Whether the axes select a line: contiguous items of the outermost dimension, each item whole.
 const fn is_line(axes: &[Axis]) -> bool {
     let [outermost, inside @ ..] = axes else { return false };
     let mut i = 0;

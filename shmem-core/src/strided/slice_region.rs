@@ -1,5 +1,4 @@
-//! Regions of a slice that is used as an array of several dimensions, such as a `Vec` of cells. (`strided!` takes dimensions from the
-//! type.)
+//! Regions of a slice, such as a `Vec` of cells, that is used as an array of several dimensions. (`strided!` is for array types.)
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -21,13 +20,13 @@ pub(crate) struct PartOfSlice<T> {
 }
 
 impl<T: PlainData> PartOfSlice<T> {
-    /// A region of a slice of `cells` elements that is used as an array of this `shape`. Panics if the shape has another number of
-    /// elements, or the region is not inside it.
+    /// Returns a region of a slice of `cells` elements that is used as an array of this `shape`. Panics if the shape has another
+    /// number of elements, or the region is not inside the shape.
     #[track_caller]
     pub(crate) fn new<const D: usize>(cells: usize, shape: [usize; D], region: &[Range<usize>; D]) -> Self {
         const { assert!(1 <= D && D <= MAX_DIMS, "a region has 1 to 6 dimensions") }
         let number = |lens: [usize; D]| {
-            // If one is 0, the product of the others may overflow.
+            // If a length is 0, the product of the others may overflow.
             if lens.contains(&0) {
                 Some(0)
             } else {
@@ -46,7 +45,7 @@ impl<T: PlainData> PartOfSlice<T> {
         }
         let axes = region.each_ref().map(|range| Axis::range(range.start, range.end));
         let layout = lower("slice", &dims, align_of::<T>(), &axes, Part::whole(size_of::<T>()));
-        // Does not overflow: the region has at most `cells` elements, because `lower` found it inside the shape.
+        // The product does not overflow: `lower` found the region inside the shape, so the region has at most `cells` elements.
         let elements = number(region.each_ref().map(|range| range.len())).unwrap_or(cells);
         Self { layout, cells, elements, _elements: PhantomData }
     }
@@ -55,7 +54,7 @@ impl<T: PlainData> PartOfSlice<T> {
         self.elements
     }
 
-    /// The start of the region in `slice`, and the plan that packs it. Panics if the slice has another length.
+    /// Returns the start of the region in `slice`, and the plan that packs the region. Panics if the slice has another length.
     #[track_caller]
     pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, TransferPlan) {
         assert_eq!(slice.len(), self.cells);
@@ -63,15 +62,15 @@ impl<T: PlainData> PartOfSlice<T> {
         (slice.as_ptr().cast::<u8>().wrapping_add(self.layout.offset()), plan)
     }
 
-    /// Writes `packed` to the region of `slice`. Panics if either has another length.
+    /// Writes `packed` to the region of `slice`. Panics if `packed` has another length than the region, or `slice` than the array.
     #[track_caller]
     pub(crate) fn unpack(&self, packed: &[T], slice: &mut [T]) {
         assert_eq!((packed.len(), slice.len()), (self.elements, self.cells));
         let plan = Self::plan(&self.layout, &self.line());
         let to = slice.as_mut_ptr().cast::<u8>().wrapping_add(self.layout.offset());
-        // SAFETY: `new` found the region in an array of as many elements as the slice has, which is borrowed exclusively;
-        // each element has one index there, so that no two blocks overlap. `packed` has as many elements as the
-        // plan reads from its start on. Both are aligned for `T`, which is what the plan takes for granted.
+        // SAFETY: `new` found the region inside an array with as many elements as `slice` has, and `slice` is borrowed exclusively.
+        // Each element has one index there, so no two blocks overlap. `packed` has as many elements as the plan reads. Both slices
+        // are aligned for `T`, which the plan assumes.
         unsafe { execute_dyn(&plan, to, packed.as_ptr().cast()) };
     }
 

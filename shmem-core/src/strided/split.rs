@@ -1,27 +1,27 @@
-//! Splits patterns: where the memory of an object is in pieces ([`each_part`]), and where a message is bounded ([`each_fitting`]).
+//! Splits patterns: at borders between ranges of memory ([`each_part`]), and to limit the size of a message ([`each_fitting`]).
 //!
-//! To a program an array is one range of elements; its memory may be several ranges, one on each NUMA node. A pattern for the one
-//! range is cut into patterns that are in one piece on each side. A contiguous transfer across a boundary becomes two, a column one
-//! loop for each piece. The number of parts depends on the pieces, and not on the number of blocks, except for blocks across a
-//! boundary.
+//! To a program an array is one range of elements, but its memory may be several ranges (pieces), one on each NUMA node. A pattern
+//! for the one range is cut into patterns that are in one piece on each side. A contiguous transfer across a border becomes two,
+//! and a column becomes one loop for each piece. The number of parts depends on the pieces. It depends on the number of blocks only
+//! where blocks cross a border.
 
 use super::loop_nest::{Level, Pattern};
 
-/// A contiguous range of an object's memory.
+/// A piece of an object's memory: a contiguous range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Bytes from the start of the object, counted as if the object were one range.
+    /// Bytes from the start of the object to the piece, counted as if the object were one range.
     pub start: usize,
-    /// Length in bytes.
+    /// Length of the piece, in bytes.
     pub bytes: usize,
-    /// Index of the segment.
+    /// Index of the segment that contains the piece.
     pub segment: u32,
-    /// Bytes from the start of a PE's slot, or from the start of private memory.
+    /// Bytes from the start of a PE's slot, or of private memory, to the piece.
     pub offset: usize,
 }
 
 impl Piece {
-    /// The only piece of an object that is one range.
+    /// Returns the only piece of an object whose memory is one range.
     pub const fn whole(segment: u32, offset: usize) -> Self {
         Self { start: 0, bytes: usize::MAX, segment, offset }
     }
@@ -31,7 +31,7 @@ impl Piece {
     }
 }
 
-/// One side of a pattern: the object's pieces, sorted and without gaps, and the start of the first block.
+/// One side of a pattern: the object's pieces, sorted and without gaps, and the start of the pattern's first block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieced<'a> {
     pub(crate) pieces: &'a [Piece],
@@ -49,7 +49,7 @@ impl Pieced<'_> {
         }
     }
 
-    /// The place of the first byte, and the number of bytes from there to the end of its piece.
+    /// Returns the address of the first block, and the number of bytes from there to the end of its piece.
     fn spot(&self) -> (Spot, usize) {
         let piece = self.piece();
         let inside = self.at - piece.start;
@@ -59,7 +59,7 @@ impl Pieced<'_> {
         (Spot { segment: piece.segment, offset }, piece.bytes - inside)
     }
 
-    /// The same pieces, with a first block `bytes` further on.
+    /// Returns the side with its first block `bytes` bytes later.
     fn further(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, ..self }
     }
@@ -68,12 +68,12 @@ impl Pieced<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) segment: u32,
-    /// As [`Piece::offset`].
+    /// Bytes from the start of a PE's slot, or of private memory, to this place.
     pub(crate) offset: usize,
 }
 
 /// Splits `pattern` into parts that are in one piece on each side. Calls `each` with the start at the destination, the start at the
-/// source, and the pattern of each part. Panics if a block is in no piece, or beyond any memory.
+/// source, and the pattern of each part. Panics if a block is in no piece, or beyond the address space.
 pub(crate) fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,
@@ -93,11 +93,10 @@ pub(crate) fn each_part(
     }
 }
 
-/// Indices of the two sides.
 const TO: usize = 0;
 const FROM: usize = 1;
 
-/// A part of a pattern, and where each side starts.
+/// A part of a pattern, with both sides of the part.
 #[derive(Clone, Copy)]
 struct PiecedPattern<'a> {
     pattern: Pattern,
@@ -105,18 +104,18 @@ struct PiecedPattern<'a> {
 }
 
 impl PiecedPattern<'_> {
-    /// The number of bytes from the first block to the end of its piece, and to the end of the last block.
+    /// Returns the number of bytes from the start of the first block to the end of its piece, and to the end of the last block.
     fn room_and_hull(&self, side: usize) -> (usize, usize) {
         (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])
     }
 
-    /// A part with another pattern, whose sides start `further` bytes behind the sides of this one.
+    /// Returns a part with another pattern, whose sides start `further` bytes behind the sides of this part.
     fn with(&self, pattern: Pattern, further: [usize; 2]) -> Self {
         let [to, from] = self.sides;
         Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }
     }
 
-    /// Cuts the loop of the largest stride into ranges of turns that are in one piece. A turn across a boundary is cut itself.
+    /// Cuts the loop of the largest stride into ranges of turns that are in one piece. A turn across a boundary is cut further.
     fn cut(&self, side: usize, each: &mut dyn FnMut(Self)) {
         let (room, hull) = self.room_and_hull(side);
         if hull <= room {
@@ -151,7 +150,7 @@ impl PiecedPattern<'_> {
 }
 
 /// Splits `pattern` into parts of at most `most` bytes, of about equal length. Calls `each` with the offset at the destination, the
-/// offset at the source, and the pattern of each part. Panics if `most` is 0, or the pattern reaches further than any memory.
+/// offset at the source, and the pattern of each part. Panics if `most` is 0, or the pattern reaches beyond the address space.
 pub(crate) fn each_fitting(pattern: &Pattern, most: usize, mut each: impl FnMut(usize, usize, Pattern)) {
     assert!(most > 0, "a part has at least a byte");
     if pattern.block() > 0 {
@@ -179,7 +178,7 @@ fn cut(pattern: &Pattern, to: usize, from: usize, most: usize, each: &mut dyn Fn
     }
 }
 
-/// Divides `all` into the least number of shares of at most `most`. Calls `each` with start and length of each share.
+/// Divides `all` into as few shares as possible of at most `most`. Calls `each` with the start and the length of each share.
 fn each_share(all: usize, most: usize, mut each: impl FnMut(usize, usize)) {
     let share = all.div_ceil(all.div_ceil(most));
     (0..all).step_by(share).for_each(|start| each(start, share.min(all - start)));

@@ -1,7 +1,7 @@
 //! Fields of structs, by name.
 //!
-//! `strided!` knows the name of a field but not its struct. So `#[derive(Symmetric)]` gives a struct a table of its
-//! fields, in which constant functions look names up.
+//! `strided!` knows the name of a field but not the struct. So `#[derive(Symmetric)]` gives a struct a table of its fields, and
+//! constant functions look up names in this table.
 
 use core::marker::PhantomData;
 
@@ -15,13 +15,13 @@ use crate::const_format::refuse;
 pub struct Fields<F>(PhantomData<F>);
 
 impl<F: Shaped> Fields<F> {
-    /// The dimensions and the fields of an `F`.
+    /// The dimensions and the fields of the type `F`.
     pub const CONTENTS: Contents = Contents { shape: F::SHAPE, fields: F::FIELDS };
 }
 
-/// Contents of a field whose type is not [`Shaped`]; see [`Fields`].
+/// The contents of a field whose type is not [`Shaped`]; see [`Fields`].
 pub trait Undivided {
-    /// One element without fields.
+    /// The contents of a type that is one element without fields.
     const CONTENTS: Contents;
 }
 
@@ -45,8 +45,8 @@ pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     true
 }
 
-/// Selects the fields at the path `chosen` in each element. Returns the shape with the dimensions of these fields, and their part of
-/// an element. Panics if there is no such field, or if fields are not adjacent.
+/// Selects the fields at the path `chosen` in each element. Returns the shape with the dimensions of these fields, and the bytes of
+/// each element that belong to them. Panics if there is no such field, or if fields are not adjacent.
 #[track_caller]
 pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) -> (Shape, Part) {
     let mut shape = *shape;
@@ -70,8 +70,8 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
     (shape, part)
 }
 
-/// Total bytes of adjacent fields of a struct of `bytes` bytes. Panics if they are not adjacent, or end behind the struct, because a
-/// table of fields may be wrong.
+/// Returns the total bytes of adjacent fields of a struct of `bytes` bytes. Panics if the fields are not adjacent, or if a wrong
+/// table lets them end behind the struct.
 #[track_caller]
 const fn run(fields: &[Field], names: &[&str], bytes: usize) -> usize {
     let first = find(fields, names[0]);

@@ -1,15 +1,15 @@
-//! A checked barrier of the PEs of one node.
+//! A barrier of the PEs of one node, which checks that all PEs arrive for one purpose (collective and arguments).
 //!
-//! A central counter barrier: one word counts the arrivals in its low 16 bits and sums the arrivals' fingerprints in the other 48, so
-//! one read-modify-write per PE both arrives and shows its purpose. The last PE compares the sum with its own fingerprint times the
-//! number of PEs, resets the word, and opens the next generation, on which the others spin and then sleep.
+//! A central counter barrier: one word counts the arrivals in its low 16 bits, and sums fingerprints (hashes of purposes) in the
+//! other 48. So one read-modify-write per PE both arrives and states the purpose. The last PE to arrive compares the sum with its
+//! own fingerprint times the number of PEs, resets the word, and opens the next generation, for which the others wait.
 //!
-//! Equal fingerprints always pass. Different ones may pass by chance, since they are hashes; but not if they differ in their low 16
-//! bits, where each PE has 0 or 1: these bits are summed without overflow, so the sum counts the PEs with a 1.
+//! Equal purposes always pass. Different purposes may pass by chance, because fingerprints are hashes. But the low 16 bits of a
+//! fingerprint are 0 or 1, so their sum counts the PEs with a 1, without overflow, and a difference in these bits is always found.
 //!
-//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`Statement`] before it arrives. When all have
-//! arrived, each compares the others' statements with its own. A statement begins with the number of its barrier, unique for
-//! these members. So a PE that arrived for a barrier without statements is found by its old number.
+//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`Statement`] before it arrives. When all PEs have
+//! arrived, each compares the statements of the others with its own. A statement begins with the number of its barrier, unique for
+//! these members. So the statement of a PE that arrived for a barrier without statements has an old number, and is found to differ.
 
 use std::time::Duration;
 
@@ -32,20 +32,19 @@ pub struct NodeBarrier {
 /// The result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// All PEs have arrived for one purpose: the caller must [`open`](NodeBarrier::open).
+    /// All PEs have arrived for one purpose, the caller as the last. The caller must [`open`](NodeBarrier::open) the barrier.
     Last,
-    /// All PEs have arrived, but not all for one purpose. The barrier stays shut.
+    /// All PEs have arrived, but for different purposes. The barrier stays closed.
     Mismatch,
-    /// Others are missing: wait until [`is_open`](NodeBarrier::is_open) for this generation.
+    /// Some PEs have not arrived. The caller must wait until [`is_open`](NodeBarrier::is_open) for this generation.
     Early(u32),
 }
 
 impl NodeBarrier {
-    /// Maximum number of PEs.
+    /// Maximum number of PEs, because arrivals are counted in 16 bits.
     pub const MAX_PES: usize = COUNT as usize;
 
-    /// Arrives as one of `pes` PEs. The low 16 bits of `fingerprint` are 0 or 1: a mismatch of these is
-    /// always found. The 32 bits above are a hash.
+    /// Arrives as one of `pes` PEs. The low 16 bits of `fingerprint` are 0 or 1 (a difference is always found), the next 32 a hash.
     #[inline]
     pub fn arrive(&self, pes: usize, fingerprint: u64) -> Arrival {
         let generation = self.generation.0.load(Ordering::Acquire);
@@ -62,7 +61,7 @@ impl NodeBarrier {
         }
     }
 
-    /// Releases all PEs. Called by the last PE.
+    /// Releases all PEs. The last PE to arrive calls this.
     #[inline]
     pub fn open(&self) {
         let early = mutant("barrier-early-look").then(|| self.sleepers.0.load(Ordering::Relaxed));
@@ -79,13 +78,13 @@ impl NodeBarrier {
         }
     }
 
-    /// Whether the generation seen at arrival is over.
+    /// Whether the barrier has opened since an arrival in this generation.
     #[inline(always)]
     pub fn is_open(&self, generation: u32) -> bool {
         self.generation.0.load(Ordering::Acquire) != generation
     }
 
-    /// Sleeps until the generation is over; at most `timeout`. May return early.
+    /// Sleeps until the barrier has opened, for at most `timeout`. May return early.
     pub fn sleep(&self, generation: u32, timeout: Option<Duration>) {
         self.sleepers.0.fetch_add(1, Ordering::SeqCst);
         fence_after_rmw();
@@ -107,29 +106,29 @@ impl Default for NodeBarrier {
     }
 }
 
-/// Words of a statement.
+/// Number of words of a statement.
 pub const STATEMENT_WORDS: usize = 16;
 
-/// Words that a PE writes before a barrier, and others read after it. All zeroes states nothing.
+/// The purpose of a PE in a barrier, which the PE writes before the barrier, and others read after it. All zeroes is no purpose.
 ///
-/// The barrier orders the accesses, so the words are relaxed. The words are atomic because a PE with another purpose may write
-/// them at any time, and must be found without a data race.
+/// The barrier orders the accesses, so the words are relaxed. The words are atomic because a PE with another purpose may write them
+/// at any time, and that must be detected without a data race.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Statement([AtomicU64; STATEMENT_WORDS]);
 
 impl Statement {
-    /// Writes a statement, before the barrier.
+    /// Writes the statement. Called before the barrier.
     pub fn write(&self, words: &[u64; STATEMENT_WORDS]) {
         self.0.iter().zip(words).for_each(|(there, word)| there.store(*word, Ordering::Relaxed));
     }
 
-    /// Whether exactly these words were written. Called after the barrier.
+    /// Whether the statement has exactly these words. Called after the barrier.
     pub fn says(&self, words: &[u64; STATEMENT_WORDS]) -> bool {
         self.0.iter().zip(words).all(|(there, word)| there.load(Ordering::Relaxed) == *word)
     }
 
-    /// Clears the statement, before the first barrier of new members.
+    /// Clears the statement. Called before the first barrier of new members.
     pub fn clear(&self) {
         self.write(&[0; STATEMENT_WORDS]);
     }

@@ -1,52 +1,51 @@
 //! The bell of one PE, rung after a change of a word for which the PE may wait (an event count).
 //!
-//! A waiter announces itself, checks its word again, and sleeps on the bell's epoch. A ringer changes the word, then checks for
-//! announced sleepers. Operations of the program check for [watchers](Doorbell::watch) alone, because a PE that sleeps in a
-//! barrier waits for words of the runtime, and is not woken by puts.
+//! A waiter announces itself, checks its word again, and sleeps on the bell's epoch. A ringer changes the word, then looks for
+//! announced sleepers. Operations of the program look for [watchers](Doorbell::watch) alone, which wait for words of the program. A
+//! PE that sleeps in a barrier waits for a word of the runtime, so puts need not wake it.
 //!
-//! Either the ringer sees the announcement, or the waiter sees the word, because each side has a full fence between its write and its
-//! check:
+//! Either the ringer sees the announcement, or the waiter sees the word, as each has a full fence between its write and its check:
 //!
 //! 1. The waiter's fence follows its announcement, a read-modify-write.
-//! 2. The ringer's fence is part of the read-modify-write that changed the word ([`ring`](Doorbell::ring)), or follows a plain store
-//!    ([`ring_behind_store`](Doorbell::ring_behind_store)).
+//! 2. The ringer's fence is part of the read-modify-write that changed the word ([`ring`](Doorbell::ring)), or follows a plain
+//!    store ([`ring_behind_store`](Doorbell::ring_behind_store)).
 //! 3. Full fences have one order. If the waiter's is first, the ringer's check finds the announcement; otherwise the waiter's check
 //!    finds the word.
 //!
-//! A plain store without a fence may become visible after the check. So a word that a PE waits for must be changed in one of these two
-//! ways, or by a store that a later fence and another ring follow ([`Turn::settle`](super::Turn::settle)).
+//! A plain store without a fence may become visible after the check. So a word that a PE waits for must be changed in one of these
+//! two ways, or by a store that is followed by a later fence and another ring ([`Turn::settle`](super::Turn::settle)).
 //!
-//! After stores of data, a plain store is faster, because its cache line is requested together with those of the data, and a
-//! spinning waiter sees it before the ringer's fence. A read-modify-write requests its line only when all earlier stores are visible.
+//! A signal behind stores of data is faster as a plain store: its cache line is requested with those of the data, and a
+//! spinning waiter sees it before the ringer's fence. A read-modify-write requests its line only when earlier stores are visible.
 
 use std::time::Duration;
 
 use crate::loom_atomics::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_after_store};
 use crate::planted_fault::mutant;
 
-/// The bell of one PE. All zeroes is a silent bell without sleepers.
+/// The bell of one PE. All zeroes is a bell that was never rung, without sleepers.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Doorbell {
-    /// Number of sleepers on words of the program.
+    /// Number of sleepers that wait for words of the program.
     watchers: AtomicU32,
     epoch: FutexWord,
-    /// All sleepers.
+    /// Number of all sleepers.
     sleepers: AtomicU32,
 }
 
 impl Doorbell {
-    /// Wakes sleepers, after a read-modify-write of a word that the owner may wait for.
+    /// Wakes all sleepers. Called after a read-modify-write of a word that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring(&self) {
-        // On x86-64 the fence is empty, and would not order a plain store.
+        // On x86-64 this fence is empty, because the read-modify-write is a full fence. A plain store would not be ordered.
         if !mutant("doorbell-no-fence") && !mutant("exchange-unsettled") {
             fence_after_rmw();
         }
         self.look(&self.sleepers);
     }
 
-    /// As [`ring`](Self::ring), for a word of the program.
+    /// Wakes the sleepers that wait for words of the program (watchers). Called after a read-modify-write of such a word.
     #[inline(always)]
     pub fn ring_watchers(&self) {
         if !mutant("doorbell-no-fence") {
@@ -55,7 +54,7 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// Wakes watchers, after a store with release ordering to a word of the program that the owner may wait for.
+    /// Wakes watchers. Called after a store with release ordering to a word of the program that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring_behind_store(&self) {
         if !mutant("doorbell-no-fence-behind-store") {
@@ -64,15 +63,15 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// Wakes watchers, after any store of the program. Needs no fence: a sleeper makes this thread execute one before its
-    /// own last check, or sleeps only briefly (`context::untyped`).
+    /// Wakes watchers. Called after any store of the program. Needs no fence: a sleeper makes this thread execute a fence (by
+    /// membarrier) before the sleeper's last check, or sleeps only briefly (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
         self.look(&self.watchers);
     }
 
-    /// Whether `act` would wake a sleeper.
+    /// Whether `act` would wake a sleeper of this bell.
     #[cfg(test)]
     pub(crate) fn is_rung_by(&self, act: impl FnOnce()) -> bool {
         let before = self.epoch.load(Ordering::Acquire);
@@ -96,13 +95,13 @@ impl Doorbell {
         self.epoch.wake_all();
     }
 
-    /// Sleeps until the bell is rung for a word of the runtime, unless `done` already holds; at most `timeout`. May return
-    /// early: the caller checks again.
+    /// Sleeps until the bell is [rung](Self::ring), for at most `timeout`. Does not sleep if `done` returns true. May return early,
+    /// so the caller checks again. Rings for watchers alone do not wake it.
     pub fn sleep(&self, timeout: Option<Duration>, done: impl FnMut() -> bool) {
         self.sleep_as(None, timeout, done);
     }
 
-    /// As [`sleep`](Self::sleep), for a word of any kind.
+    /// As [`sleep`](Self::sleep), as a watcher: every ring wakes it.
     pub fn watch(&self, timeout: Option<Duration>, done: impl FnMut() -> bool) {
         self.sleep_as(Some(&self.watchers), timeout, done);
     }

@@ -1,29 +1,29 @@
-//! A checked barrier of few PEs of one node, each of which reads the flags of all others.
+//! A barrier of few PEs of one node, each of which reads the flags of all others. It checks that all PEs arrive for one purpose.
 //!
 //! Every PE has cache lines of its own. To arrive, a PE writes a small contribution to a line, then one word: the number of the
-//! barrier, and the fingerprint of its purpose. A PE passes when a line of each other PE shows that number. If PEs arrive at the
-//! same time, this takes one transfer of a line in each direction, contribution included; a [counter](super::NodeBarrier) takes two
-//! transfers in sequence, without a contribution.
+//! barrier, and the fingerprint (a hash) of its purpose. A PE passes when a line of each other PE has that number. If PEs arrive at
+//! the same time, this takes one transfer of a cache line in each direction, contribution included. A [counter](super::NodeBarrier)
+//! takes two transfers in sequence, without a contribution.
 //!
-//! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived, so have read the previous
-//! barrier's lines. Two lines would be enough. With more, the owner can [fetch](MeetingLines::take_next) the next barrier's line
-//! from the readers' caches while it waits for this barrier. Then its next arrival costs no transfer.
+//! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived there, so have read the lines of
+//! the previous barrier. Two lines would be enough. With more, the owner can [fetch](MeetingLines::take_next) the line of the next
+//! barrier from the readers' caches while it waits for this barrier. Then its next arrival does not wait for that transfer.
 
 use core::cell::UnsafeCell;
 
 use crate::loom_atomics::{AtomicU64, Ordering};
 use crate::planted_fault::mutant;
 
-/// Bytes of a line besides its word. Both fill a cache line.
+/// Bytes of a contribution. Together with the line's word they fill a cache line.
 pub const LINE_BYTES: usize = 56;
 
-/// The current line, the previous for late PEs, and the next; rounded up to a power of two.
+/// Number of lines: for the current barrier, the previous (for late PEs) and the next, rounded up to a power of two.
 const LINES: usize = 4;
 
 const FINGERPRINT_BITS: u32 = 48;
 const FINGERPRINT: u64 = (1 << FINGERPRINT_BITS) - 1;
 
-/// One PE's lines. All zeroes are lines that show nothing.
+/// The lines of one PE. All zeroes are the lines of a PE that has not arrived at a barrier.
 #[derive(Debug)]
 #[repr(C)]
 pub struct MeetingLines([MeetingLine; LINES]);
@@ -32,49 +32,49 @@ pub struct MeetingLines([MeetingLine; LINES]);
 #[repr(C, align(128))]
 struct MeetingLine {
     word: AtomicU64,
-    /// Accessed through raw pointers only, in an order given by barriers.
+    /// The contribution. It is accessed through raw pointers only, in an order that barriers ensure.
     data: UnsafeCell<[u8; LINE_BYTES]>,
 }
 
-// SAFETY: `data` is not reached through a line.
+// SAFETY: no function accesses `data` through a reference to a line.
 unsafe impl Sync for MeetingLine {}
 
-/// A PE's state, as the other PEs see it.
+/// The state of a PE in a barrier, as seen by another PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Not arrived.
+    /// The PE has not arrived.
     Nothing,
-    /// Arrived for the same purpose.
+    /// The PE has arrived for the same purpose.
     Equal,
-    /// Arrived for another purpose.
+    /// The PE has arrived for another purpose.
     Different,
 }
 
 impl MeetingLines {
-    /// Offset of the contribution of [`LINE_BYTES`] to a barrier, from the start of the lines. The owner writes there before it
-    /// [`show`](Self::show)s its arrival; others read after they see the arrival.
+    /// Returns the offset, from the start of the lines, of the [`LINE_BYTES`] bytes of contribution to barrier `count`. The owner
+    /// writes the contribution before it [`show`](Self::show)s its arrival. Others read it after they have seen the arrival.
     #[inline(always)]
     pub const fn room(count: u64) -> usize {
         Self::turn(count) * size_of::<MeetingLine>() + core::mem::offset_of!(MeetingLine, data)
     }
 
-    /// Shows that the owner is in barrier `count`, numbered from 1, for the purpose `fingerprint` of 48 bits. The caller then rings
-    /// [`Doorbell`](super::Doorbell)s, for which this is a read-modify-write.
+    /// Publishes that the owner has arrived at barrier `count`, numbered from 1, for the purpose `fingerprint` of 48 bits. This is
+    /// a read-modify-write, after which the caller rings [`Doorbell`](super::Doorbell)s.
     #[inline(always)]
     pub fn show(&self, count: u64, fingerprint: u64) {
         let order = if mutant("lines-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         self.0[Self::turn(count)].word.swap(word(count, fingerprint), order);
     }
 
-    /// Fetches the line of barrier `count + 1` into the cache of the owner. The owner is in barrier `count`, so has passed barrier
-    /// `count - 1`, and no PE still reads the line's old value.
+    /// Fetches the line of barrier `count + 1` into the owner's cache. The owner is in barrier `count`, so it has passed barrier
+    /// `count - 1`, and no PE still reads the line's old word.
     #[inline(always)]
     pub fn take_next(&self, count: u64) {
         let next = if mutant("lines-taken-early") { count + LINES as u64 - 1 } else { count + 1 };
         self.0[Self::turn(next)].word.store(0, Ordering::Relaxed);
     }
 
-    /// The state of the owner for a PE that is in barrier `count` for the purpose `fingerprint`.
+    /// Returns the state of the owner, as seen by a PE that is in barrier `count` for the purpose `fingerprint`.
     #[inline(always)]
     pub fn shown(&self, count: u64, fingerprint: u64) -> Shown {
         let there = self.0[Self::turn(count)].word.load(Ordering::Acquire);
@@ -87,7 +87,7 @@ impl MeetingLines {
         }
     }
 
-    /// Clears all lines, before the first barrier of a new team.
+    /// Clears all lines. Called before the first barrier of a new team.
     pub fn clear(&self) {
         self.0.iter().for_each(|line| line.word.store(0, Ordering::Release));
     }
@@ -98,7 +98,7 @@ impl MeetingLines {
     }
 }
 
-/// Returns the word of a barrier: its number, which wraps and skips 0, and the fingerprint. So it differs from the line's earlier words.
+/// Returns a barrier's word: its number, which wraps and skips 0, and the fingerprint. Successive words of a line differ in number.
 #[inline(always)]
 fn word(count: u64, fingerprint: u64) -> u64 {
     let number = 1 + count % u64::from(u16::MAX - 1);

@@ -1,15 +1,14 @@
 //! Synchronisation of PEs through shared memory: they spin or yield briefly, then sleep in the kernel.
 //!
 //! * [`Doorbell`]: one per PE, rung after a change of a word for which its owner may wait.
-//! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
-//! * [`MeetingLines`]: a checked barrier of few PEs, each of which reads the flags of all others.
+//! * [`NodeBarrier`]: a barrier of the PEs of one node, by a counter. It checks that all arrive for one purpose.
+//! * [`MeetingLines`]: such a barrier of few PEs, each of which reads the flags of all others.
 //! * [`RingWords`]: counters of a ring buffer between one PE and the others.
 //! * [`Statement`]: the purpose of a PE in a barrier, word for word.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
 //! * [`Patience`]: how long to spin or yield before sleeping.
 //!
-//! The algorithms import their atomics from `loom_atomics` and are checked
-//! exhaustively with loom (`ci/loom.sh`), lost wake-ups included.
+//! The algorithms import their atomics from `loom_atomics`. Loom checks them exhaustively, lost wake-ups included (`ci/loom.sh`).
 
 mod counter_barrier;
 mod doorbell;

@@ -2,33 +2,33 @@
 
 use std::time::{Duration, Instant};
 
-/// How long, and how, a PE polls before it sleeps in the kernel.
+/// The time that a PE polls before it sleeps in the kernel, and the way of polling: spinning or yielding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     spin: Duration,
-    /// Whether PEs outnumber cores.
+    /// Whether the node has more PEs than cores.
     outnumbered: bool,
 }
 
-/// Time of spinning: longer than a round trip between cores, and shorter than two sleeps and wake-ups.
+/// Time of polling: longer than a round trip between cores, and shorter than two sleeps and wake-ups.
 const SPIN: Duration = Duration::from_micros(50);
 
 /// Time that a byte may take from one node to another.
 const BYTE: Duration = Duration::from_nanos(1);
 
-/// Polls before the CPUs of other PEs are checked: longer than an answer from another core takes.
+/// Polls before the first check whether PEs share a CPU. These polls take longer than an answer from another core.
 const FIRST_LOOKS: u32 = 32;
 
-/// Polls between two reads of the clock.
+/// Polls between two readings of the clock.
 const LOOKS: u32 = 256;
 
 impl Patience {
-    /// For `pes` PEs on a node of `cores`.
+    /// Returns the patience for a node with `pes` PEs and `cores` cores.
     pub fn for_node(pes: usize, cores: usize) -> Self {
         Self { spin: SPIN, outnumbered: pes > cores }
     }
 
-    /// The patience of a wait for `bytes` that are known to be in flight from another node.
+    /// Returns the patience for a wait for `bytes` that are known to be in flight from another node.
     #[must_use]
     pub fn for_bytes(self, bytes: usize) -> Self {
         if self.has_cores() {
@@ -38,15 +38,15 @@ impl Patience {
         }
     }
 
-    /// Whether there is a core for each PE.
+    /// Whether the node has a core for each PE.
     pub fn has_cores(self) -> bool {
         !self.outnumbered
     }
 
-    /// Polls until `done`, or until patience ends; returns whether it is done.
+    /// Polls until `done` returns true, or until patience ends. Returns whether `done` has returned true.
     ///
-    /// Between polls it spins; it yields the CPU if PEs outnumber cores, or `shares_cpu` says that another PE runs on this CPU.
-    /// `expects_sharing` calls `shares_cpu` before the first spin.
+    /// Spins between polls. Yields the CPU instead if PEs outnumber cores, or if `shares_cpu` says that another PE runs on this
+    /// CPU. With `expects_sharing`, calls `shares_cpu` before the first spin.
     #[inline]
     pub fn look_until(
         self,

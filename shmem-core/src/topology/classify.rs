@@ -1,12 +1,12 @@
-//! Classification of nodes by their properties.
+//! Classification of NUMA nodes by their properties.
 //!
-//! The reference is *primary* memory, on nodes with CPUs: NORMALMEM, of any technology. Memory of nodes without CPUs is
-//! FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or higher latency, and otherwise NORMALMEM.
+//! The reference is *primary* memory: that of nodes with CPUs. It is NORMALMEM, of any technology. Memory of nodes without CPUs is
+//! FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or clearly higher latency, and otherwise NORMALMEM.
 //!
 //! If nodes with CPUs differ, the slowest is the reference. A node with CPUs and far higher bandwidth is FASTMEM (a socket without
-//! DIMMs). The factor for that is larger, since sockets may have different numbers of DIMMs. Primary memory with lower bandwidth
-//! *and* higher latency than other primary memory is no reference. If no node with CPUs has memory, the memory nearest to each
-//! is primary. Unknown properties are replaced in the order of [`Evidence`].
+//! DIMMs). This case has a larger factor, because sockets may have different numbers of DIMMs. Primary memory with lower bandwidth
+//! *and* higher latency than other primary memory is no reference. If no node with CPUs has memory, the memory nearest to each of
+//! these nodes is primary. If speeds are unknown, the type of the memory decides; without a type, its size ([`Evidence`]).
 
 use shmem_grammar::Kind;
 
@@ -16,13 +16,13 @@ use super::node::{Evidence, NumaNode};
 #[derive(Clone, Copy)]
 struct Factor(u64, u64);
 
-/// Factor between other memory and primary memory: HBM has 3 to 5 times the bandwidth of DRAM, CXL twice the latency.
+/// Factor between other memory and primary memory, because HBM has 3 to 5 times the bandwidth of DRAM, and CXL twice the latency.
 const APART: Factor = Factor(3, 2);
 
-/// Factor among primary memory, where half the DIMMs give half the bandwidth, but are still DRAM.
+/// Factor among primary memory, because half the DIMMs give half the bandwidth, but are still DRAM.
 const AMONG_CPUS: Factor = Factor(2, 1);
 
-/// Factor between sizes, if nothing else is known.
+/// Factor between sizes of memory, if nothing else is known.
 const SIZE: Factor = Factor(2, 1);
 
 impl Factor {
@@ -30,7 +30,7 @@ impl Factor {
         u128::from(more) * u128::from(self.1) > u128::from(less) * u128::from(self.0)
     }
 
-    /// The kind `more` or `less`, if the value is clearly above or below the reference.
+    /// Returns `more` if `own` is clearly above the reference `measure`, `less` if it is clearly below.
     fn judge(self, own: u64, measure: u64, [more, less]: [Kind; 2]) -> Option<Kind> {
         let less = self.exceeds(measure, own).then_some(less);
         if self.exceeds(own, measure) { Some(more) } else { less }
@@ -47,12 +47,12 @@ pub fn classify(nodes: &mut [NumaNode]) {
     }
 }
 
-/// Whether a node of fast memory is clearly slower than the fastest.
+/// Whether the bandwidth of a node is clearly lower than `highest`, that of the fastest node.
 pub(super) fn second_to(highest: u64, node: &NumaNode) -> bool {
     node.speed.bandwidth.is_some_and(|bandwidth| APART.exceeds(highest, bandwidth))
 }
 
-/// The reference for memory of other nodes.
+/// The reference with which the memory of nodes is compared.
 struct Measure {
     /// The nodes with primary memory, by index.
     primary: Vec<usize>,
@@ -86,7 +86,7 @@ impl Measure {
         Some(found.unwrap_or_else(|| (self.guess(nodes, index), Evidence::Guess)))
     }
 
-    /// The kind of primary memory: fast if that of other nodes is far slower.
+    /// The kind of a node with primary memory: fast if the slowest primary memory has far lower bandwidth.
     fn among_cpus(&self, node: &NumaNode) -> (Kind, Evidence) {
         match (node.speed.bandwidth, self.bandwidth) {
             (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {
@@ -104,7 +104,7 @@ impl Measure {
         Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
     }
 
-    /// Guesses a kind by the size of the nearest primary memory: fast memory is smaller, slow memory is larger.
+    /// Guesses the kind of a node's memory from its size: smaller than the nearest primary memory is fast, larger is slow.
     fn guess(&self, nodes: &[NumaNode], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let size = |&one: &usize| nodes[one].memory;
@@ -114,8 +114,8 @@ impl Measure {
     }
 }
 
-/// Indices of the nodes with CPUs and memory. If there are none, those of the memory nearest to each node with CPUs; without CPUs,
-/// those of all memory.
+/// Indices of the nodes with primary memory: the nodes with CPUs and memory; if there are none, the nodes with memory nearest to
+/// each node with CPUs; if no node has CPUs, all nodes with memory.
 fn primary(nodes: &[NumaNode]) -> Vec<usize> {
     let memory = || (0..nodes.len()).filter(|&index| nodes[index].memory > 0);
     let mut primary: Vec<usize> = memory().filter(|&index| !nodes[index].cpus.is_empty()).collect();
@@ -140,7 +140,7 @@ fn distance(nodes: &[NumaNode], from: usize, to: usize) -> Option<u32> {
     nodes[from].distances.get(to).copied()
 }
 
-/// The kind of a node's memory by its type; `None`: the type has no certain speed.
+/// The kind of a node's memory by its type; `None`: the type does not tell the speed.
 fn by_subtype(node: &NumaNode) -> Option<Kind> {
     matches!(node.subtype, Some("NVM" | "CXL")).then_some(Kind::LargeMem)
 }

@@ -1,13 +1,13 @@
 //! NUMA nodes: memory, its kind, and its distance from this PE's CPUs.
 //!
-//! The kind of a node's memory follows from its properties, never from the node's number: bandwidth and
-//! latency as seen from the nearest CPUs; if unknown, the type of the memory; then a guess, which is reported
+//! The kind of a node's memory follows from properties of the memory, never from the node's number: from bandwidth and latency as
+//! seen from the nearest CPUs; if these are unknown, from the type of the memory; otherwise from its size, which is a guess
 //! ([`Topology::guessed`]).
 //!
 //! ```text
 //! sysfs      properties from /sys and /proc
-//! classify   from the properties of all nodes to their kinds
-//! node       the properties of a node, and their text in messages
+//! classify   computes the kinds of all nodes from their properties
+//! node       the properties of a node, and their text in reports
 //! ```
 
 mod classify;
@@ -24,7 +24,7 @@ pub use classify::classify;
 pub(crate) use node::numbers;
 pub use node::{Evidence, NumaNode, Speed};
 
-/// The NUMA nodes of a machine, as seen by this process.
+/// The NUMA nodes of a machine, as this process sees them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     nodes: Vec<NumaNode>,
@@ -78,13 +78,13 @@ impl Topology {
         self.nodes.iter().filter(ours).map(|node| node.number).collect()
     }
 
-    /// The node of this process: where it runs or, if unknown, the first where it may run.
+    /// The NUMA node of this process: the node where it runs or, if that is unknown, the first node where it may run.
     pub fn home(&self) -> Option<u32> {
         let homes = self.homes();
         self.running.filter(|running| homes.contains(running)).or(homes.first().copied())
     }
 
-    /// The CPUs of a node on which this process may run.
+    /// The CPUs of node `node` on which this process may run.
     pub fn cpus_of(&self, node: u32) -> Vec<usize> {
         let node = self.nodes.iter().find(|one| one.number == node);
         let cpus = node.into_iter().flat_map(|node| node.cpus.iter().copied());
@@ -106,18 +106,18 @@ impl Topology {
         nodes.into_iter().map(|node| node.number).collect()
     }
 
-    /// The nodes with memory of a kind that a cpuset forbids to this process.
+    /// The nodes that have memory of this kind and are forbidden to this process by a cpuset.
     pub fn forbidden(&self, kind: Kind) -> Vec<u32> {
         self.having(kind).filter(|node| !node.allowed).map(|node| node.number).collect()
     }
 
-    /// The nodes whose kind is a guess from size.
+    /// The nodes whose memory is of this kind by a guess from its size.
     pub fn guessed(&self, kind: Kind) -> Vec<u32> {
         let guessed = |node: &&NumaNode| node.evidence == Some(Evidence::Guess);
         self.having(kind).filter(guessed).map(|node| node.number).collect()
     }
 
-    /// All nodes with memory, in words, for messages.
+    /// All nodes with memory, in words, for error texts.
     pub fn inventory(&self) -> String {
         let with_memory = self.nodes.iter().filter(|node| node.kind.is_some());
         match with_memory.map(ToString::to_string).collect::<Vec<_>>().join(", ") {
@@ -126,7 +126,7 @@ impl Topology {
         }
     }
 
-    /// The report of nodes whose kind is a guess.
+    /// The report of the nodes that have this kind of memory by a guess.
     pub fn guess(&self, kind: Kind) -> String {
         let guessed = self.guessed(kind);
         format!(

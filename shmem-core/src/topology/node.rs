@@ -1,4 +1,4 @@
-//! The properties of one NUMA node, and their text in messages.
+//! The properties of one NUMA node, and their text in reports.
 
 use core::fmt;
 
@@ -13,33 +13,32 @@ pub struct NumaNode {
     pub number: u32,
     /// The kind of the memory; `None`: there is no memory, or it is not [classified](super::classify) yet.
     pub kind: Option<Kind>,
-    /// The evidence for the kind.
+    /// The evidence for the memory's kind.
     pub evidence: Option<Evidence>,
-    /// Bytes of memory; 0: CPUs only.
+    /// Bytes of the node's memory; 0: the node has CPUs only.
     pub memory: u64,
-    /// Bytes of memory that are free.
+    /// Bytes of the node's memory that are free.
     pub free: u64,
-    /// The node's CPUs; none: memory only.
+    /// The node's CPUs; empty: the node has memory only.
     pub cpus: Vec<usize>,
-    /// Distances to the nodes, in the order of [`Topology::nodes`](super::Topology::nodes); 10 is the node
-    /// itself. Empty: not known.
+    /// Distances to all nodes, in the order of [`Topology::nodes`](super::Topology::nodes); the node itself has 10. Empty: unknown.
     pub distances: Vec<u32>,
     /// The speed of the memory as seen from the nearest CPUs.
     pub speed: Speed,
-    /// The type of the memory, by the kernel's drivers: `NVM`, `CXL` or `SPM`.
+    /// The type of the memory, as the kernel's drivers tell: `NVM`, `CXL` or `SPM`; `None`: not known.
     pub subtype: Option<&'static str>,
-    /// Whether control groups allow this process the node's memory.
+    /// Whether control groups allow this process to use the node's memory.
     pub allowed: bool,
 }
 
 impl NumaNode {
-    /// A node with a number, otherwise unknown.
+    /// A node with this number, without known properties.
     pub fn new(number: u32) -> Self {
         Self { number, allowed: true, ..Self::default() }
     }
 }
 
-/// How fast CPUs reach memory.
+/// Speed of the nearest CPUs' accesses to a node's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Speed {
     /// Bandwidth in MiB/s, the mean of reading and writing; `None`: not known.
@@ -48,12 +47,12 @@ pub struct Speed {
     pub latency: Option<u64>,
 }
 
-/// Evidence for a kind, the surest first.
+/// Evidence for the kind of a node's memory, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// It is primary memory.
+    /// The memory is primary memory (of a node with CPUs).
     Primary,
-    /// Bandwidth and latency, compared with those of primary memory.
+    /// Bandwidth and latency of the memory, compared with those of primary memory.
     Speed,
     /// The type of the memory.
     Subtype,
@@ -72,7 +71,7 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// `87.9 GiB/s 80 ns`, without unknown parts.
+/// Shows `87 GiB/s 80 ns`, without unknown parts.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bandwidth = self.bandwidth.map(|mebibytes| match mebibytes {
@@ -84,7 +83,7 @@ impl fmt::Display for Speed {
     }
 }
 
-/// `node 3 LARGEMEM 256G 23 GiB/s 250 ns CXL`.
+/// Shows `node 3 LARGEMEM 256G 23 GiB/s 250 ns CXL`.
 impl fmt::Display for NumaNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(kind) = self.kind else { return write!(f, "node {} no memory", self.number) };
@@ -96,7 +95,7 @@ impl fmt::Display for NumaNode {
     }
 }
 
-/// `node 2`, `nodes 2-3`.
+/// Returns a text such as `node 2` or `nodes 2-3`.
 pub(crate) fn numbers(nodes: &[u32]) -> String {
     let mut numbers: Vec<usize> = nodes.iter().map(|&number| number as usize).collect();
     numbers.sort_unstable();

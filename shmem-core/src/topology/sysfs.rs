@@ -6,7 +6,7 @@ use super::node::{NumaNode, Speed};
 use crate::proc_sys::{Root, field};
 use crate::range_list;
 
-/// The nodes of the machine in `root`, without their kinds, and the CPUs that this process may use.
+/// Returns the nodes of the machine in `root`, without their kinds, and the CPUs that this process may use.
 pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
     let status = root.text("proc/self/status").unwrap_or_default();
     let listed =
@@ -40,12 +40,12 @@ fn node(root: &Root, number: usize) -> NumaNode {
     }
 }
 
-/// The speed of a node from its nearest CPUs: from `access1`, for CPUs, or from `access0`, for all initiators.
+/// The speed at which the nearest CPUs access a node's memory, from directory `access1` (CPUs) or else `access0` (all initiators).
 fn speed(root: &Root, node: &str) -> Speed {
     let through = |access: &str| {
         let mean = |what: &str| {
             let file = |how: &str| format!("{node}/{access}/initiators/{how}_{what}");
-            // 0: not provided by the firmware.
+            // 0 means that the firmware does not tell the number.
             let of = |how: &str| root.number(&file(how)).filter(|&number| number > 0);
             match (of("read"), of("write")) {
                 (Some(read), Some(write)) => Some(read.midpoint(write)),
@@ -58,7 +58,7 @@ fn speed(root: &Root, node: &str) -> Speed {
     found.unwrap_or_default()
 }
 
-/// Nodes whose memory the driver `kmem` added, with the type of the device.
+/// Returns the nodes whose memory the driver `kmem` added, with the type of the memory device.
 fn driven(root: &Root) -> Vec<(u32, &'static str)> {
     let directory = "sys/bus/dax/devices";
     let device = |name: &String| {

@@ -1,31 +1,31 @@
-//! The terms of an operation: its remote memory, how long it may use local memory, and its channel.
+//! Arguments of a transport's operations: remote memory, how long local memory may be used, and channels.
 
 use crate::fixed_text::named;
 use crate::pe::Pe;
 
-/// Bytes in another PE's memory.
+/// The location of bytes in another PE's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote {
-    /// The PE.
+    /// The PE that owns the memory.
     pub pe: Pe,
-    /// Number of the segment.
+    /// Number of the segment that contains the bytes.
     pub segment: u32,
     /// Bytes from the start of the PE's slot.
     pub offset: usize,
 }
 
-/// Until when a transport may use the local memory of an operation: read the source, or write the destination.
+/// How long a transport may use the local memory of an operation: read the source, or write the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Until the operation returns.
     Return,
-    /// Until a quiet of its channel, or of its channel and PE, that was called after the operation had returned.
-    /// A source is not read any more when its bytes are at the target: a caller that knows of their arrival may change it earlier.
+    /// Until a quiet of the operation's channel, or of its channel and PE, that was called after the operation had returned. A
+    /// source is not read after its bytes have arrived, so a caller that knows that may change it earlier.
     Quiet,
 }
 
-/// Completes transfers when dropped, by return or by unwinding, since their memory is about to be reused. If that fails, the
-/// process ends: transfers may still use the memory.
+/// Completes transfers when dropped, on return or on unwinding, because their memory is about to be reused. If completing them
+/// unwinds, the process aborts, because transfers may still use the memory.
 pub(crate) struct Completes<F: Fn()>(pub(crate) F);
 
 impl<F: Fn()> Drop for Completes<F> {
@@ -36,7 +36,7 @@ impl<F: Fn()> Drop for Completes<F> {
     }
 }
 
-/// Ends the process when it is dropped: a thread that waits for transfers has unwound, and they may still use its memory.
+/// Aborts the process when dropped: a thread that waits for transfers has unwound, and the transfers may still use its memory.
 pub(crate) struct Incomplete;
 
 impl Drop for Incomplete {
@@ -47,22 +47,22 @@ impl Drop for Incomplete {
 }
 
 named! {
-    /// How the completion of a context's operations is tracked; names are for reports.
+    /// How the completion of a context's operations is tracked. The names are for reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Tracking {
         /// Every operation is an event of its context: `quiet` waits for the context's events.
         Events = "events of each context",
-        /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for small ones of the
-        /// unit and large ones of the context. If the unit has one counter for both, a context with small operations in flight waits
-        /// for all operations of the unit.
+        /// Small operations of all contexts of a unit are counted together. Large operations are events of their context. `quiet`
+        /// waits for the unit's small operations and the context's large ones. If the unit has one counter for both, a context with
+        /// small operations in flight waits for all operations of the unit.
         Hybrid = "a counter of small operations, events for large ones",
-        /// Operations of a unit are counted: `quiet` waits for all of the unit.
+        /// All operations of a unit are counted together: `quiet` waits for all of them.
         Counter = "a counter",
     }
 }
 
 impl Tracking {
-    /// Least bytes of a large operation.
+    /// Minimum bytes of a large operation.
     pub const LARGE: usize = 4096;
 
     /// Whether an operation of `bytes` bytes is an event of its context, rather than counted.
@@ -76,13 +76,13 @@ impl Tracking {
     }
 }
 
-/// A channel's unit, and how it is used.
+/// A channel's unit, and how the channel is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Number of the unit, an endpoint with its queue. Its first channel creates it.
+    /// Number of the unit (an endpoint with its completion queue), which is made when its first channel opens.
     pub unit: u32,
-    /// How its operations are tracked.
+    /// How the channel's operations are tracked.
     pub tracking: Tracking,
-    /// Whether the channel is quieted only at its end: acknowledgements may be late.
+    /// Whether `quiet` is called only at the channel's end, so that acknowledgements may be late.
     pub patient: bool,
 }

@@ -18,7 +18,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Size in bytes.
+    /// Size of a word in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::W4 => 4,
@@ -32,8 +32,7 @@ impl Width {
         if size_of::<T>() == 8 { Self::W8 } else { Self::W4 }
     }
 
-    /// Writes the low bits of a value as the result of an operation: to memory of the program, which nobody else accesses until the
-    /// operation is complete.
+    /// Writes the low bits of a value, an operation's result, to memory that nobody else accesses until completion.
     ///
     /// # Safety
     ///
@@ -49,7 +48,7 @@ impl Width {
     }
 }
 
-/// The type of numbers, for operations that depend on it.
+/// The number type of a word, for operations that depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// `u32`, `u64`.
@@ -63,20 +62,20 @@ pub enum Number {
 /// An atomic operation on the bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicOp {
-    /// Reads.
+    /// Reads the word.
     Fetch,
-    /// Writes.
+    /// Writes the operand.
     Set(u64),
-    /// Writes, and returns the old value.
+    /// Writes the operand, and returns the old value.
     Swap(u64),
-    /// Writes if the word is `expected`.
+    /// Writes `desired` if the word is `expected`.
     CompareSwap {
-        /// The bits to find.
+        /// The bits that the word must have.
         expected: u64,
-        /// The bits to write then.
+        /// The bits that are written if the word has the expected ones.
         desired: u64,
     },
-    /// Adds, wrapping.
+    /// Adds an integer, wrapping.
     Add(u64),
     /// Bitwise and.
     And(u64),
@@ -84,17 +83,17 @@ pub enum AtomicOp {
     Or(u64),
     /// Bitwise exclusive or.
     Xor(u64),
-    /// Adds floating-point numbers. A sum that is not a number is always `NAN`, the same bits for all operands.
+    /// Adds a floating-point number. A sum that is not a number has the bits of `NAN`, whatever the operands.
     AddFloat(u64),
-    /// Keeps the smaller number. A NaN loses; -0 is smaller than 0.
+    /// Keeps the smaller number. Any number is preferred to a NaN, and -0 is smaller than 0.
     Min(Number, u64),
-    /// Keeps the larger number. A NaN loses; 0 is larger than -0.
+    /// Keeps the larger number. Any number is preferred to a NaN, and 0 is larger than -0.
     Max(Number, u64),
 }
 
 impl AtomicOp {
-    /// The code of the operation, its operand and its expected value, three words, are passed to cold functions in registers. The
-    /// operation itself would be written to memory on the hot path.
+    /// Returns the operation's code, operand and expected value. Cold functions receive these three words in registers. The
+    /// operation itself would be passed in memory, and the hot path would have to write it.
     #[inline(always)]
     pub(crate) fn into_words(self) -> (u32, u64, u64) {
         match self {
@@ -157,7 +156,7 @@ impl AtomicOp {
     }
 }
 
-/// An atomic operation without its operands: [`AtomicOp`] documents each.
+/// An atomic operation without its operands. [`AtomicOp`] documents the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as `AtomicOp`")]
 pub enum EachOp {
@@ -175,7 +174,7 @@ pub enum EachOp {
 }
 
 impl EachOp {
-    /// All operations, by their [code](Self::code).
+    /// All operations, in the order of their [codes](Self::code).
     pub const ALL: [Self; 15] = [
         Self::Fetch,
         Self::Set,
@@ -194,12 +193,12 @@ impl EachOp {
         Self::Max(Number::Float),
     ];
 
-    /// The operation's number in messages.
+    /// The number of the operation in messages between PEs.
     pub fn code(self) -> u8 {
         self.with(0, 0).into_words().0 as u8
     }
 
-    /// The operation of a code, if there is one.
+    /// The operation with this code, if there is one.
     pub fn of_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
@@ -213,7 +212,7 @@ impl EachOp {
         }
     }
 
-    /// The operand that changes no word; `None` if two operations cannot be combined into one.
+    /// The operand that leaves every word unchanged. `None`: two such operations cannot be combined into one.
     pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
         let (unsigned, signed, zero, nan) = match width {
             Width::W4 => {
@@ -251,14 +250,14 @@ impl EachOp {
     }
 }
 
-/// The change of a signal by a put.
+/// The operation by which a put changes its signal.
 ///
 /// Source: OpenSHMEM 1.6, `SHMEM_SIGNAL_SET` and `SHMEM_SIGNAL_ADD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalOp {
-    /// Writes the value.
+    /// Writes the value to the signal.
     Set(u64),
-    /// Adds the value, wrapping.
+    /// Adds the value to the signal, wrapping.
     Add(u64),
 }
 
@@ -272,12 +271,12 @@ impl From<SignalOp> for AtomicOp {
     }
 }
 
-/// The bits of a number.
+/// Arithmetic on the bits of a number.
 trait Bits: Copy {
     /// The bits of the sum of two floating-point numbers.
     fn float_sum(self, other: Self) -> Self;
 
-    /// The bits of the smaller number (`Less`), or of the larger one (`Greater`). A NaN loses.
+    /// The bits of the smaller number (`wanted` is `Less`), or of the larger one (`Greater`). Any number is preferred to a NaN.
     fn extreme(self, other: Self, number: Number, wanted: cmp::Ordering) -> Self;
 }
 
@@ -317,7 +316,7 @@ bits! {
 
 /// Changes a word atomically and returns the old value.
 ///
-/// Sequentially consistent, and always a read-modify-write when it writes: see [`Doorbell`](crate::sync::Doorbell).
+/// The access is sequentially consistent. An operation that writes is a full fence, as [`Doorbell`](crate::sync::Doorbell) needs.
 ///
 /// # Safety
 ///
@@ -369,7 +368,7 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                     word.store(before.float_sum(v as $bits), Ordering::SeqCst);
                     before as u64
                 }
-                // There is no instruction for these. An unchanged word is exchanged, too, as a fence for `Doorbell`.
+                // Float sums, minima and maxima have no instruction. Even an equal value is exchanged, as a fence for `Doorbell`.
                 AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
                 AtomicOp::Min(number, v) => retried!(word, |before| before.extreme(v as $bits, number, Less)),
                 AtomicOp::Max(number, v) => {

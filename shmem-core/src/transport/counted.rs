@@ -9,19 +9,19 @@ use super::{AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
-/// Operations with one PE on another node.
+/// Operations of this PE with one PE on another node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Number of operations. A put with its signal counts as one, and so does a transfer of many blocks.
     pub operations: u64,
-    /// Number of bytes, both ways.
+    /// Number of bytes, in both directions.
     pub bytes: u64,
 }
 
-/// A transport, with operation counts.
+/// A transport that counts the operations of an inner one.
 pub struct CountedTransport {
     inner: Arc<dyn Transport>,
-    /// Operations and bytes with each PE.
+    /// Numbers of operations and of bytes, for each PE.
     counts: Box<[[AtomicU64; 2]]>,
 }
 
@@ -47,18 +47,18 @@ impl CountedTransport {
     }
 }
 
-/// Counts an operation, and passes it on.
+/// Defines methods that count an operation, then call the same method of `inner`.
 macro_rules! counted {
     ($($name:ident($to:expr, $bytes:expr; $($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
             self.count($to, $bytes);
-            // SAFETY: the caller's promise, to the same operation.
+            // SAFETY: the method of `inner` demands what this one demands (caller).
             unsafe { self.inner.$name(channel, $($argument),*) }
         }
     )*};
 }
 
-/// Forwards safe methods, then unsafe ones, without counting.
+/// Defines methods that call `inner` without counting: safe ones, then unsafe ones.
 macro_rules! passed_on {
     (
         { $($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)* }
@@ -68,13 +68,13 @@ macro_rules! passed_on {
             self.inner.$name($($argument),*)
         })*
         $(unsafe fn $asking(&self, $($asked: $of),*) $(-> $answer)? {
-            // SAFETY: the caller's promise, to the same method.
+            // SAFETY: the method of `inner` demands what this one demands (caller).
             unsafe { self.inner.$asking($($asked),*) }
         })*
     };
 }
 
-// SAFETY: every operation calls that of `inner`, with the same arguments.
+// SAFETY: every method calls the same method of `inner`, with the same arguments.
 unsafe impl Transport for CountedTransport {
     counted! {
         put(to, bytes; to: Remote, source: *const u8, bytes: usize, until: Until);

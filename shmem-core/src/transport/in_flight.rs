@@ -1,16 +1,16 @@
 //! Transfers that use memory of the program while its code runs.
 //!
-//! Such memory is borrowed by a function, which completes the transfers before it ends ([`under_way`]). A function ends by return
-//! or by unwinding; a destructor covers both. Or program code that the function calls ends the process: `exit` destroys the
-//! thread-locals of the calling thread, one of which may own the memory, while the transfers continue. So each thread has a list of
-//! its transfers, which `exit` completes before it destroys anything ([`run_first`]).
+//! A function borrows such memory, and completes the transfers before it ends ([`under_way`]). A destructor covers its end by return or by
+//! unwinding. There is a third end: program code that the function calls may call `exit`, which destroys the thread-locals of the calling
+//! thread. One of them may own the memory, while the transfers continue. So each thread has a list of its transfers, which `exit` completes
+//! before it destroys anything ([`run_first`]).
 //!
-//! Blocking transfers run no code of the program and are not in the list. The library may end the process during one, when the job
-//! cannot continue: it calls no `exit` and destroys nothing ([`end`](crate::process_exit::end)), so late data is written to memory that still
-//! exists.
+//! Blocking transfers are not in the list, because they run no code of the program. When the job cannot continue, the library may end the
+//! process during a blocking transfer. It does not call `exit` then, and destroys nothing ([`end`](crate::process_exit::end)), so late data
+//! is written to memory that still exists.
 //!
-//! `exit` destroys neither thread-locals of other threads nor anything on a stack. A thread that ends the process while another one has
-//! borrowed its thread-locals is outside this module, as with `std::thread::scope`.
+//! `exit` destroys neither thread-locals of other threads nor anything on a stack. Not covered is a thread that ends the process while
+//! another thread has borrowed its thread-locals, as with `std::thread::scope`.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -19,10 +19,10 @@ use super::Completes;
 use crate::planted_fault::mutant;
 use crate::process_exit::run_first;
 
-/// Transfers of one function: a link of the thread's list, on the stack.
+/// The transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {
     quiet: &'q dyn Fn(),
-    /// Neighbouring links of functions that have not ended. Functions on several stacks of one thread may end in any order.
+    /// The link before this one, whose function has not ended. Functions on several stacks of one thread may end in any order.
     older: Link,
     newer: Link,
 }
@@ -57,7 +57,7 @@ unsafe fn enter(open: &Open<'_>) {
     let this = Some(NonNull::from(open).cast());
     let older = LAST.replace(this);
     open.older.set(older);
-    // SAFETY: a link in the list has not ended, so it exists.
+    // SAFETY: `older` is in the list, so its function has not ended, and the link exists.
     older.inspect(|older| unsafe { older.as_ref() }.newer.set(this));
 }
 
@@ -67,20 +67,20 @@ struct End<'o, 'q>(&'o Open<'q>);
 impl Drop for End<'_, '_> {
     fn drop(&mut self) {
         let (older, newer) = (self.0.older.get(), self.0.newer.get());
-        // SAFETY: a link of the list, whose `End` has not been dropped, so it has not moved since `enter`.
+        // SAFETY: the link is in the list, so its `End` was not dropped, and the link has not moved since `enter`.
         older.inspect(|older| unsafe { older.as_ref() }.newer.set(newer));
         match newer {
-            // SAFETY: a link of the list, whose `End` has not been dropped, so it has not moved since `enter`.
+            // SAFETY: the link is in the list, so its `End` was not dropped, and the link has not moved since `enter`.
             Some(newer) => unsafe { newer.as_ref() }.older.set(older),
             None => LAST.set(older),
         }
     }
 }
 
-/// Completes the transfers of this thread, when the process is about to exit. A thread that ends otherwise has none.
+/// Completes this thread's transfers when the process is about to exit. At any other end of a thread, none are left.
 fn complete() {
     while let Some(open) = LAST.get() {
-        // SAFETY: no `End` of it has been dropped, so it has not moved since `enter`: a function's frame stays until its end.
+        // SAFETY: no `End` of `open` was dropped, so it has not moved since `enter`: a function's frame stays until its end.
         let Open { quiet, older, .. } = unsafe { open.as_ref() };
         drop(Completes(quiet));
         LAST.set(older.get());

@@ -1,14 +1,13 @@
 //! A transport inside one process, for tests.
 //!
-//! Every PE is a thread with a slot of its own, and every other PE is on another node, so each operation is a call of [`Transport`]. Puts and
-//! updates are parcels in the target's inbox. They are delivered as late and in as random an order as fences allow: when the target
-//! makes progress, when the initiator is quiet, or at intervals by the network's own thread. So a program without a necessary
-//! fence or quiet soon fails.
+//! Every PE is a thread with its own slot. All other PEs count as PEs of other nodes, so each operation is a call of [`Transport`]. Puts and
+//! updates are parcels in the target's inbox. They are delivered as late, and in as random an order, as fences allow: when the target makes
+//! progress, when the initiator calls quiet, or at intervals by the network's own thread. So a missing fence or quiet soon shows.
 //!
-//! A transfer that may continue after it has returned does so: its source is read, and its destination or result written, at delivery,
-//! by the delivering thread. Fences do not order gets.
+//! A transfer that may continue after its method has returned does continue: the delivering thread reads its source, and writes its
+//! destination or result. Fences do not order gets.
 //!
-//! A later segment has a new key for each registration. A parcel with an old key, or for memory without a key, ends the program.
+//! A dynamic segment (made after the start) gets a new key for each registration. A parcel with an old key or none ends the program.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -28,7 +27,7 @@ mod parcel;
 
 pub use network::Network;
 
-/// Most bytes of a piece of data before a signal.
+/// Upper limit on the bytes of one parcel of a put with a signal.
 const SIGNALLED: usize = 16 << 10;
 
 impl Network {
@@ -39,12 +38,12 @@ impl Network {
     }
 }
 
-/// One PE's end of the network.
+/// One PE's access to the network.
 pub struct Loopback {
     network: Arc<Network>,
     me: usize,
     epochs: Mutex<HashMap<Channel, u64>>,
-    /// The keys of later segments, by segment and PE.
+    /// The keys of dynamic segments, by segment and PE.
     keys: RwLock<BTreeMap<(u32, usize), u64>>,
     opened: AtomicU32,
 }
@@ -67,7 +66,7 @@ impl Loopback {
         key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
     }
 
-    /// Calls `work` with another PE's memory, to which nothing is delivered meanwhile.
+    /// Calls `work` with the memory of a PE. Nothing is delivered to this PE meanwhile.
     fn reach<R>(&self, to: Remote, work: impl FnOnce(Target) -> R) -> R {
         self.network.check();
         let (pe, key) = (to.pe.number(), self.key(to));
@@ -85,7 +84,7 @@ impl Loopback {
         self.network.send(to.pe.number(), self.parcel(channel, to, errand));
     }
 
-    /// Sends pieces of data, which are delivered in any order, and the signal after the last of them; without data, the signal.
+    /// Sends pieces of data and a signal. The pieces are delivered in any order, the signal after the last piece.
     fn send_signal(&self, channel: Channel, mut data: Vec<(Remote, Errand)>, signal: Remote, op: SignalOp) {
         self.network.check();
         let mut parcel = self.parcel(channel, signal, Errand::update(signal, Width::W8, op.into()));
@@ -107,17 +106,16 @@ impl Loopback {
         self.network.deliver(pe, |p| p.from == self.me && (p.channel == channel || every));
     }
 
-    /// Delivers the parcels of a channel to a PE that a fence orders before later ones.
+    /// Delivers the parcels of a channel to a PE that were sent before the last fence of the channel.
     fn settle(&self, channel: Channel, pe: usize) {
         let epoch = self.epoch(channel, 0);
         self.network.deliver(pe, |p| p.from == self.me && p.channel == channel && p.epoch < epoch);
     }
 }
 
-// SAFETY: errands touch only the bytes that they name, each once, and under the lock of an inbox that
-// `quiet` and `quiet_pe` take, too. The source of an operation that ends with its return is copied
-// before. `quiet` delivers all parcels of the channel before it returns, and `quiet_pe` all of them
-// to that PE: after that no parcel is left that names local memory.
+// SAFETY: an errand touches only the bytes that it names, once, under the lock of the target's inbox, which `quiet` and `quiet_pe`
+// also take. The source of a put with `Until::Return` is copied before the put returns. `quiet` delivers all parcels of its
+// channel, and `quiet_pe` all those to its PE. Afterwards no such parcel is left that names local memory.
 unsafe impl Transport for Loopback {
     fn name(&self) -> &'static str {
         "loopback"
@@ -128,7 +126,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until) {
-        // SAFETY: readable for `bytes` bytes, for as long as `until` says (caller).
+        // SAFETY: the source is readable for `bytes` bytes, for as long as `until` says (caller).
         self.send(channel, to, unsafe { put_errand(to, source, bytes, until) });
     }
 
@@ -138,7 +136,7 @@ unsafe impl Transport for Loopback {
         }
         self.reach(from, |target| {
             let source = target.at(from.offset, bytes);
-            // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
+            // SAFETY: `into` is writable for `bytes` bytes (caller). `at` has checked the bounds of `source`.
             unsafe { super::shm::get(into, source, bytes) };
         });
     }
@@ -165,7 +163,7 @@ unsafe impl Transport for Loopback {
     ) {
         let piece = |from: usize| {
             let (to, bytes) = (Remote { offset: to.offset + from, ..to }, SIGNALLED.min(bytes - from));
-            // SAFETY: readable for `bytes` bytes, for as long as `until` says (caller).
+            // SAFETY: the source is readable for `bytes` bytes, for as long as `until` says (caller).
             (to, unsafe { put_errand(to, source.wrapping_add(from), bytes, until) })
         };
         self.send_signal(channel, (0..bytes).step_by(SIGNALLED).map(piece).collect(), signal, op);
@@ -192,12 +190,12 @@ unsafe impl Transport for Loopback {
     }
 
     fn threads(&self) -> Option<usize> {
-        // The network's thread serves all PEs, so the code that starts the PEs counts it.
+        // One thread of the network serves all PEs. The code that starts the PEs counts this thread.
         Some(0)
     }
 
     fn is_idle(&self) -> bool {
-        // A delivery holds the inbox lock, so no delivery is in progress either.
+        // Delivery holds the inbox's lock, so nothing is being delivered from an inbox that is examined here.
         (0..self.network.ports.len()).all(|pe| self.network.inbox(pe).iter().all(|one| one.from != self.me))
     }
 
@@ -218,7 +216,7 @@ unsafe impl Transport for Loopback {
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
         let key = self.network.keys.fetch_add(1, Ordering::Relaxed) + 1;
-        // SAFETY: mapped until `forget`, which waits for users of the target (caller).
+        // SAFETY: the bytes are mapped until `forget` (caller), which waits until nobody uses the target.
         let target = unsafe { Target::new(slot, offset..offset + bytes) };
         let port = &self.network.ports[self.me];
         let before = port.later.write().insert(segment, (key, target));
@@ -242,18 +240,18 @@ unsafe impl Transport for Loopback {
     }
 }
 
-/// A put of the bytes at `source`, copied now or read at delivery.
+/// Returns a put of the bytes at `source`. They are copied now or read at delivery, as `until` says.
 ///
 /// # Safety
 ///
-/// `bytes` bytes must be readable for as long as `until` says.
+/// `source` must be readable for `bytes` bytes, for as long as `until` says.
 unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) -> Errand {
     if until == Until::Quiet {
         return Errand::Put { offset: to.offset, data: Data::There(source, bytes) };
     }
-    // No reference is made, because others may write to symmetric memory.
+    // No reference to the source is made, because other PEs may write to symmetric memory.
     let mut data = vec![0; bytes].into_boxed_slice();
-    // SAFETY: readable (caller), and `data` has `bytes` bytes.
+    // SAFETY: `source` is readable (caller), and `data` has `bytes` bytes.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };
     Errand::Put { offset: to.offset, data: Data::Copied(data) }
 }

@@ -1,10 +1,10 @@
 //! Access to the memory of other PEs.
 //!
-//! PEs of one node are reached through the arena, by the inlined functions of [`shm`]. All others are reached through a [`Transport`]:
-//! each operation has one branch, on the slot in its `Pe`. On the target, [`target`] carries out what is no plain store (atomics
-//! without hardware, packed blocks, signals), and rings the bell.
+//! PEs of the same node are accessed in the arena, by the inlined functions of [`shm`]. PEs of other nodes are accessed through a
+//! [`Transport`]. Each operation has one branch between the two, on the slot in its `Pe`. At the target of a transport, [`target`]
+//! carries out operations that are not plain stores (atomics without hardware, packed blocks, signals), and rings the bell.
 //!
-//! [`loopback`] is a transport inside one process for tests, which delays and reorders as far as the rules allow.
+//! [`loopback`] is a transport inside one process for tests. It delays and reorders operations as far as the rules allow.
 
 mod arguments;
 pub(crate) mod atomic_op;
@@ -29,36 +29,36 @@ use crate::pe::Pe;
 use crate::strided::Pattern;
 use ofi::strided::Row;
 
-/// A stream of operations that are completed together, given out by [`Endpoints`](crate::context::Endpoints).
+/// A stream of operations that one quiet completes together. [`Endpoints`](crate::context::Endpoints) assigns channels to contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
-/// Access to PEs that are not on this node.
+/// Access to PEs of other nodes.
 ///
-/// Failures of the network are not returned. An implementation that cannot deliver ends the job with a message. "Remotely visible" means
-/// that any later load by any PE sees the bytes.
+/// Methods do not return failures of the network: an implementation that cannot deliver ends the job with an error text. "Remotely
+/// visible" means that any later load by any PE sees the bytes.
 ///
-/// The argument [`Until`] says whether a transfer may continue after it has returned, until a [`quiet`](Self::quiet) of its channel
-/// returns. A fence orders puts, updates and signals, including those that continue. It does not order gets, nor the moment at which a
-/// result is written.
+/// The argument [`Until`] says whether a transfer may continue after its method has returned, until a [`quiet`](Self::quiet) of its
+/// channel returns. A fence orders puts, updates and signals, including those that still continue. It orders neither gets nor the
+/// writing of results.
 ///
 /// # Safety
 ///
-/// Implementations must touch only the bytes named by the arguments, and local memory only as long as the argument [`Until`] allows:
-/// until they return, or until a `quiet` of their channel, or a [`quiet_pe`](Self::quiet_pe) of their channel and PE, that was called
-/// after they have returned. Operations without that argument end with their return, but for the result of
-/// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. `quiet` must mean remotely visible: exclusive access in
-/// `World::local` rests on it. All of this holds for all threads: a thread may wait for operations of another.
+/// Implementations must touch only the bytes that the arguments name, and local memory only as long as the argument [`Until`] allows:
+/// until the method returns, or until a `quiet` of its channel, or a [`quiet_pe`](Self::quiet_pe) of its channel and PE, that was called
+/// after the method had returned. Methods without that argument must not touch local memory after they return, except the result of
+/// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. After `quiet`, writes must be remotely visible, because
+/// exclusive access in `World::local` relies on that. This must hold for any thread, because a thread may wait for another's operations.
 pub unsafe trait Transport: Send + Sync {
-    /// The name, for reports.
+    /// The transport's name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Operation costs, as far as known; equal on all PEs.
+    /// Costs of operations, as far as they are known. They are equal on all PEs.
     fn costs(&self) -> Row {
         Row::TCP
     }
 
-    /// The number of units that this PE may use; `None`: any number.
+    /// The number of units (endpoints with their completion queues) that this PE may use; `None`: any number.
     fn units(&self) -> Option<usize> {
         None
     }
@@ -67,35 +67,35 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The limit that was reached.
+    /// The text names the limit that was reached.
     fn open(&self, lane: Lane) -> Result<Channel, String>;
 
     /// Closes a channel.
     ///
     /// # Safety
     ///
-    /// `channel` is quiet and no longer used.
+    /// `channel` must be quiet, and must not be used afterwards.
     unsafe fn close(&self, channel: Channel) {
         _ = channel;
     }
 
-    /// Writes `bytes` bytes; the data is remotely visible after [`quiet`](Self::quiet).
+    /// Writes `bytes` bytes. They are remotely visible after [`quiet`](Self::quiet).
     ///
     /// # Safety
     ///
-    /// `source` must be readable for `bytes` bytes, and unchanged, for as long as `until` says, and `to` name `bytes` bytes
-    /// of a segment.
+    /// `source` must be readable for `bytes` bytes, and unchanged, for as long as `until` says. `to` must name `bytes` bytes of a
+    /// segment.
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until);
 
-    /// Reads `bytes` bytes, complete on return or after [`quiet`](Self::quiet), as `until` says.
+    /// Reads `bytes` bytes. The read is complete on return or after [`quiet`](Self::quiet), as `until` says.
     ///
     /// # Safety
     ///
-    /// `into` must be writable for `bytes` bytes, and used by nobody else, for as long as `until` says, and `from` name `bytes`
+    /// `into` must be writable for `bytes` bytes, and used by nobody else, for as long as `until` says. `from` must name `bytes`
     /// bytes of a segment.
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until);
 
-    /// Writes blocks, in messages if that is faster, by a put for each block otherwise.
+    /// Writes the blocks of a pattern: in messages if that is faster, otherwise by a put for each block.
     ///
     /// # Safety
     ///
@@ -112,7 +112,7 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
     }
 
-    /// Reads blocks, in messages if that is faster, by a get for each block otherwise.
+    /// Reads the blocks of a pattern: in messages if that is faster, otherwise by a get for each block.
     ///
     /// # Safety
     ///
@@ -129,23 +129,23 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
     }
 
-    /// Changes a word and returns its old value.
+    /// Changes a word atomically, and returns its old value.
     ///
     /// # Safety
     ///
     /// `word` must name an aligned word of that width.
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64;
 
-    /// Changes a word; remotely visible after [`quiet`](Self::quiet).
+    /// Changes a word atomically. The change is remotely visible after [`quiet`](Self::quiet).
     ///
     /// # Safety
     ///
     /// As [`atomic`](Self::atomic).
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
 
-    /// Writes bytes, then changes a signal of the same PE: a PE that sees the change sees the bytes. Without bytes, only the signal
-    /// is changed. With `Until::Quiet`, this may return before the bytes arrive, and signals of several such puts arrive in any
-    /// order.
+    /// Writes bytes, then changes a signal on the same PE. A PE that sees the change also sees the bytes. If `bytes` is 0, only the
+    /// signal is changed. With `Until::Quiet`, this may return before the bytes arrive, and signals of several such puts arrive in
+    /// any order.
     ///
     /// # Safety
     ///
@@ -182,16 +182,17 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { width.write(result, before) };
     }
 
-    /// Carries out a deed on elements. The result of element `k` of the list is written to place `positions[k]` of the deed's local
-    /// memory, or to place `k` if there are no positions: before this returns, or before [`quiet`](Self::quiet) does, as `until`
-    /// says. Changes are remotely visible after `quiet`. Indices, positions and operands are read before this returns.
+    /// Carries out an operation on listed elements. The result of element `k` of the list is written to place `positions[k]` of the
+    /// deed's local memory, or to place `k` without positions. Results are written before this method returns, or before
+    /// [`quiet`](Self::quiet) does, as `until` says. Changes are remotely visible after `quiet`. Indices, positions and operands
+    /// are read before this method returns.
     ///
     /// # Safety
     ///
-    /// `elements` must name an object of `length` elements in a segment, for changes aligned words of the change's width, and every
-    /// index be less than `length`. Positions, and operands that are not shared, must be one per index. For as long as `until`
-    /// says, the deed's memory must be readable for an element per index and unchanged, or writable at each position by this call
-    /// alone, and aligned for a change.
+    /// `elements` must name an object of `length` elements in a segment. For a change, these must be aligned words of its width.
+    /// Every index must be less than `length`. There must be one position per index, and one operand per index unless all words
+    /// share it. For as long as `until` says, the deed's memory must be readable for an element per index and unchanged, or
+    /// writable at each position by this call alone, and aligned for a change.
     unsafe fn list(
         &self,
         channel: Channel,
@@ -204,31 +205,31 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::list(self, channel, elements, deed, positions, until) };
     }
 
-    /// Orders puts, updates and signals of a channel to each PE: earlier ones are delivered before later ones.
+    /// Orders puts, updates and signals of a channel for each PE: those before the fence are delivered before those after it.
     fn fence(&self, channel: Channel);
 
-    /// Waits until all writes and changes of the channel are remotely visible, and all its reads complete.
+    /// Waits until all writes and changes of the channel are remotely visible, and all its reads are complete.
     fn quiet(&self, channel: Channel);
 
-    /// Whether a [`quiet`](Self::quiet) would return at once. Makes progress, and does not wait. It may stay `false` while other
+    /// Whether a [`quiet`](Self::quiet) would return at once. Makes progress, and does not wait. May stay `false` while other
     /// threads start operations.
     fn is_quiet(&self, channel: Channel) -> bool;
 
-    /// As [`quiet`](Self::quiet), for operations with `pe`; may wait for others.
+    /// Waits as [`quiet`](Self::quiet), but only for operations with `pe`. An implementation may wait for more operations.
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         _ = pe;
         self.quiet(channel);
     }
 
-    /// Delivers arrived operations to this PE. Called by waiting threads.
+    /// Delivers operations that have arrived at this PE. Waiting threads call this method.
     fn progress(&self);
 
-    /// The transport's number of threads in this process, which only act on requests; `None`: unknown.
+    /// Number of threads of the transport in this process, which act only on requests of PEs; `None`: unknown.
     fn threads(&self) -> Option<usize> {
         None
     }
 
-    /// Whether all operations of this PE are complete and all its messages answered, so that no operation can change a word any more.
+    /// Whether all operations of this PE are complete and all its messages answered, so that none of them changes a word later.
     fn is_idle(&self) -> bool {
         false
     }
@@ -243,26 +244,26 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { self.atomic_update(channel, word, width, op) };
     }
 
-    /// The number of messages for this PE that no PE of its job has sent. They were dropped.
+    /// The number of messages that were dropped because no PE of this job has sent them.
     fn strangers(&self) -> u64 {
         0
     }
 
-    /// Longest sleep of a waiter before it makes progress itself. Called before each sleep.
+    /// Returns how long a waiter may sleep before it makes progress itself. Called before each sleep.
     fn sleeps(&self) -> Duration {
         Duration::from_millis(1)
     }
 
-    /// Ends the operations of this PE, which leaves the job.
+    /// Ends the transport's activity for this PE, which leaves the job.
     ///
     /// # Safety
     ///
-    /// No operation of this PE is in flight, and no PE accesses its memory. No operation starts afterwards; channels may still be
-    /// quieted and [closed](Self::close), and segments [forgotten](Self::forget).
+    /// No operation of this PE may be in flight, no PE may access its memory, and no operation may start afterwards. Calls of
+    /// quiet, [`close`](Self::close) and [`forget`](Self::forget) are still allowed.
     unsafe fn finish(&self) {}
 
-    /// Registers the calling PE's part of a segment: `bytes` bytes at `offset` from the start of its slot. Returns the key for
-    /// [`learn`](Self::learn) on the other PEs; no PE uses the segment before all have learnt all keys.
+    /// Registers the calling PE's part of a segment: `bytes` bytes at `offset` from the start of its slot. Returns the key that
+    /// other PEs pass to [`learn`](Self::learn). No PE uses the segment before all PEs have learnt all keys.
     ///
     /// # Errors
     ///
@@ -270,8 +271,7 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `slot` must be the start of the calling PE's slot, and the bytes be mapped until
-    /// [`forget`](Self::forget).
+    /// `slot` must be the start of the calling PE's slot, and the bytes must be mapped until [`forget`](Self::forget).
     unsafe fn register(
         &self,
         segment: u32,
@@ -287,33 +287,32 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `key` must be the result of [`register`](Self::register) for the segment on that PE, and be learnt once, before any PE uses
-    /// the segment.
+    /// `key` must be the result of [`register`](Self::register) for the segment on that PE. It must be learnt once, before any use.
     unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         _ = (segment, pe, key);
     }
 
-    /// Forgets the part of this PE of a segment, and the keys of all others.
+    /// Forgets this PE's part of a segment, and the keys of all other PEs' parts.
     ///
     /// # Safety
     ///
-    /// All PEs have been quiet since the segment was last used, so no operation on it is in flight; no PE uses it again.
+    /// All PEs must have been quiet since they last used the segment. No PE may use it again.
     unsafe fn forget(&self, segment: u32) {
         _ = segment;
     }
 }
 
 mod singly {
-    //! Transport defaults, which start one operation per block or element.
+    //! Defaults of transports, which start one operation per block or element.
     //!
-    //! All reads are started before the first of them is waited for.
+    //! All reads are started before the first is waited for.
 
     use super::indexed::position;
     use super::{Channel, Completes, Deed, Elements, Remote, Transport, Until};
     use crate::pe::Pe;
     use crate::strided::Pattern;
 
-    /// The [`Until`] of each of `count` reads, and a value whose drop waits for them, if that is needed.
+    /// Returns the [`Until`] for each of `count` reads, and a value that waits for all of them when dropped, if that is needed.
     fn together<T: Transport + ?Sized>(
         transport: &T,
         (channel, pe): (Channel, Pe),
@@ -329,7 +328,7 @@ mod singly {
     ///
     /// # Safety
     ///
-    /// As the method.
+    /// As that method.
     pub(super) unsafe fn put_blocks<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
@@ -345,11 +344,11 @@ mod singly {
         });
     }
 
-    /// As [`Transport::get_strided`], a get for each block.
+    /// As [`Transport::get_strided`], by a get for each block.
     ///
     /// # Safety
     ///
-    /// As the method.
+    /// As that method.
     pub(super) unsafe fn get_blocks<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
@@ -361,16 +360,16 @@ mod singly {
         let (until, _end) = together(transport, (channel, from.pe), pattern.count(), until);
         pattern.each_block(|at, of| {
             let from = Remote { offset: from.offset + of, ..from };
-            // SAFETY: the caller's promise covers each block; a read under way is complete when `_end` is dropped.
+            // SAFETY: the caller's promise covers each block. Dropping `_end`, if any, completes the reads.
             unsafe { transport.get(channel, into.wrapping_add(at), from, pattern.block(), until) };
         });
     }
 
-    /// As [`Transport::list`], an operation for each element.
+    /// As [`Transport::list`], by an operation for each element.
     ///
     /// # Safety
     ///
-    /// As the method.
+    /// As that method.
     pub(super) unsafe fn list<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
@@ -385,25 +384,24 @@ mod singly {
         for (k, place) in elements.places().enumerate() {
             let of = |into: *mut u8| into.wrapping_add(position(positions, k) * size);
             match deed {
-                // SAFETY: the caller's promise, for one element; a read under way is complete when `_end` is dropped.
+                // SAFETY: the caller's promise covers each element. Dropping `_end`, if any, completes the reads.
                 Deed::Pick(into) => unsafe { transport.get(channel, of(into), place, size, until) },
-                // SAFETY: the caller's promise, for one element.
+                // SAFETY: the caller's promise covers each element.
                 Deed::Place(source) => unsafe {
                     transport.put(channel, place, source.wrapping_add(k * size), size, until);
                 },
-                // SAFETY: the caller's promise, for one word.
+                // SAFETY: the caller's promise covers each word.
                 Deed::Change(change, None) => unsafe {
                     transport.atomic_update(channel, place, change.width, change.at(k));
                 },
-                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is dropped,
-                // or later.
+                // SAFETY: the caller's promise covers each word, and its result until quiet. Dropping `_end`, if any, is a quiet.
                 Deed::Change(change, Some(into)) if until == Until::Quiet => unsafe {
                     transport.atomic_nbi(channel, place, change.width, change.at(k), of(into));
                 },
                 Deed::Change(change, Some(into)) => {
-                    // SAFETY: the caller's promise, for one word.
+                    // SAFETY: the caller's promise covers each word.
                     let found = unsafe { transport.atomic(channel, place, change.width, change.at(k)) };
-                    // SAFETY: aligned and writable for a value (caller).
+                    // SAFETY: the place of the result is aligned, and writable for a value (caller).
                     unsafe { change.width.write(of(into), found) };
                 }
             }

@@ -1,8 +1,8 @@
 //! Loads, stores, copies and atomics in the arena.
 //!
-//! Other PEs, and other threads of this one, may access the same bytes at the same time. The head of [`shared`] has the rules: no access
-//! here is a plain one, and no reference to the memory exists while these functions can reach it (`shmem-rt/src/phase.rs`). All types
-//! accept every bit pattern, so a race can produce a mixed value, never an invalid one.
+//! Other PEs, and other threads of this PE, may access the same bytes at the same time. The head of [`shared`] has the rules: no access
+//! here is a plain (non-atomic) one, and no reference to the memory exists while these functions can reach it (`shmem-rt/src/phase.rs`).
+//! All types accept every bit pattern, so a race can produce a mixed value, but not an invalid one.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,10 +12,10 @@ use super::atomic_op::{AtomicOp, SignalOp, Width, apply};
 use crate::shared::{self, Register};
 use crate::sync::Doorbell;
 
-/// Copies into the arena and out of it. Both sides may overlap (a put to oneself), and symmetric types have no padding.
+/// Copies into the arena and out of it. Source and destination may overlap (a put to the own PE). Symmetric types have no padding.
 pub(crate) use crate::shared::{copy as get, copy as put};
 
-/// Reads a value: a number atomically, unless [named](crate::object::On::is_named).
+/// Reads a value. Reads a number atomically, unless it may overlap one of another size ([named](crate::object::On::is_named)).
 ///
 /// # Safety
 ///
@@ -23,14 +23,14 @@ pub(crate) use crate::shared::{copy as get, copy as put};
 #[inline(always)]
 pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
     if is_named {
-        // SAFETY: aligned and readable (caller).
+        // SAFETY: `from` is aligned and readable (caller).
         return unsafe { shared::read(from) };
     }
     // SAFETY: the caller's promise.
     unsafe { shared::load(from) }
 }
 
-/// Writes a value: a number atomically, unless [named](crate::object::On::is_named).
+/// Writes a value. Writes a number atomically, unless it may overlap one of another size ([named](crate::object::On::is_named)).
 ///
 /// # Safety
 ///
@@ -38,13 +38,13 @@ pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
 #[inline(always)]
 pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     if is_named {
-        // From a register: a store from memory would delay a later load of this value.
+        // Stored from a register, because a copy from memory would delay a later load of this value.
         return match size_of::<T>() {
-            // SAFETY: writable for the size of a `T` (caller).
+            // SAFETY: `to` is writable for the size of a `T` (caller).
             8 => unsafe { u64::store(bytemuck::cast(value), to.cast()) },
-            // SAFETY: writable for the size of a `T` (caller).
+            // SAFETY: `to` is writable for the size of a `T` (caller).
             4 => unsafe { u32::store(bytemuck::cast(value), to.cast()) },
-            // SAFETY: writable (caller), and what is `Pod` has no padding.
+            // SAFETY: `to` is writable (caller), and a `Pod` type has no padding.
             _ => unsafe { shared::write(to, value) },
         };
     }
@@ -52,12 +52,12 @@ pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     unsafe { shared::store(to, value) };
 }
 
-/// Prefetches the cache line of `to` for a store. Lines of several places then arrive in parallel; stores would wait for one after
-/// the other. Any address is allowed: nothing is accessed.
+/// Prefetches the cache line of `to` for a store. Prefetched lines arrive in parallel, but stores would wait for one line after
+/// another. Any address is allowed, because a prefetch accesses nothing.
 #[inline(always)]
 pub(crate) fn expect_write(to: *mut u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a hint, which faults at no address; processors without it ignore it.
+    // SAFETY: a prefetch is a hint, which faults at no address. Processors without the instruction ignore it.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) to, options(nostack, preserves_flags, readonly));
     }
@@ -69,7 +69,7 @@ pub(crate) fn expect_write(to: *mut u8) {
 #[inline(always)]
 pub(crate) fn expect_read(from: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a hint, which faults at no address; processors without it ignore it.
+    // SAFETY: a prefetch is a hint, which faults at no address. Processors without the instruction ignore it.
     unsafe {
         core::arch::asm!("prefetcht0 [{}]", in(reg) from, options(nostack, preserves_flags, readonly));
     }
@@ -81,7 +81,7 @@ pub(crate) fn expect_read(from: *const u8) {
 ///
 /// # Safety
 ///
-/// `word` must be an aligned word of that width in the arena, `bell` that of its owner.
+/// `word` must be an aligned word of that width in the arena, and `bell` the bell of its owner.
 #[inline(always)]
 pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Doorbell) -> u64 {
     // SAFETY: the caller's promise.
@@ -92,18 +92,17 @@ pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Do
     before
 }
 
-/// Changes a signal after earlier writes, and rings its owner's bell. A signal is set by an atomic store, not a read-modify-write: atomic
-/// operations on the word come before or after the store as a whole, and the old value is not needed. The change is visible when this
-/// returns.
+/// Changes a signal after earlier writes, and rings its owner's bell. `Set` is an atomic store, not a read-modify-write: other atomic
+/// operations come before or after it as a whole, and its old value is not needed. The change is visible when this function returns.
 ///
 /// # Safety
 ///
-/// `word` must be an aligned word of 8 bytes in the arena, `bell` that of its owner.
+/// `word` must be an aligned word of 8 bytes in the arena, and `bell` the bell of its owner.
 #[inline(always)]
 pub(crate) unsafe fn signal(word: *mut u8, op: SignalOp, bell: &Doorbell) {
     match op {
         SignalOp::Set(value) => {
-            // SAFETY: an aligned word in the arena (caller), where no reference but to atomics exists.
+            // SAFETY: `word` is an aligned word in the arena (caller), to which only references as atomics exist.
             let word = unsafe { AtomicU64::from_ptr(word.cast()) };
             word.store(value, Ordering::Release);
             bell.ring_behind_store();

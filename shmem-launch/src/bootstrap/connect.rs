@@ -1,4 +1,4 @@
-//! Decides whether this process is a PE of a launcher's job, launches its own job, or is alone; waits for a debugger.
+//! Decides whether this process joins a launcher's job, launches a job, or is a job of one PE. Also waits for a debugger.
 
 use std::io;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::launch;
 
 /// The result of [`connect`].
 pub enum Connection {
-    /// This process is a PE.
+    /// This process is a PE of a job.
     Joined(Box<dyn Bootstrap>),
-    /// This process has launched its own program, and the job has ended with this code.
+    /// This process has launched its own program as a job, which has ended with this exit code.
     Launched(u8),
 }
 
@@ -24,25 +24,25 @@ pub enum Connection {
 ///
 /// # Errors
 ///
-/// If a launcher is announced or has started several processes, and cannot be joined. The first of several processes returns the
-/// error, and the others end with code 2.
+/// If the launcher that the environment announces cannot be joined, or a launcher of another kind has started several processes. Of
+/// these processes the first returns the error, and the others end with code 2.
 ///
 /// # Safety
 ///
-/// One call in a process, in place of a world: PEs lend each other references to memory that they [share](Bootstrap::share), and
-/// agree on that memory by values that they put and get. The settings' file of libpmix must be libpmix.
+/// At most one call in a process, which has no other world: PEs get references to memory that other PEs [share](Bootstrap::share),
+/// and trust the values that other PEs put. If the settings name a file for libpmix, it must be libpmix.
 pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
-    // SAFETY: once in the process, in place of a world (caller); its only PE is this process.
+    // SAFETY: this is the process's only call, without another world (caller), and its only PE is this process.
     let alone = || Ok(Connection::Joined(Box::new(unsafe { Managed::by(Singleton::new()) }?)));
     if settings.singleton {
         return alone();
     }
-    // The nearest launcher first: `mpirun` may have started a `shmrun`.
-    // SAFETY: once in the process, in place of a world (caller).
+    // The innermost launcher comes first, because `mpirun` may have started a `shmrun`.
+    // SAFETY: this is the process's only call, without another world (caller).
     if let Some(local) = unsafe { Local::connect() }? {
         return Ok(Connection::Joined(Box::new(local)));
     }
-    // SAFETY: once in the process, in place of a world, and the library is libpmix (caller).
+    // SAFETY: this is the process's only call, without another world, and the file is libpmix (caller).
     if let Some(managed) = unsafe { Managed::connect(settings.libpmix.as_deref()) }? {
         return Ok(Connection::Joined(Box::new(managed)));
     }
@@ -56,9 +56,9 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
 
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Prints how to attach a debugger to this process, and waits until one is attached: `SHMEM_ATTACH_WAIT=1`.
+/// Prints how to attach a debugger to this process, and blocks until one is attached (`SHMEM_ATTACH_WAIT=1`).
 pub fn attach_wait(pe: usize) {
-    // Under Yama only ancestors may attach, unless the process allows others. Elsewhere the call fails, and is not needed.
+    // Under the Yama security module, only ancestors may attach unless the process permits others. Otherwise the call fails.
     let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
     let pid = std::process::id();
     eprintln!("PE {pe}: pid {pid} waits for a debugger: `gdb -p {pid}`, set breakpoints, then `continue`");
@@ -69,6 +69,6 @@ pub fn attach_wait(pe: usize) {
 
 fn is_traced(status: &str) -> bool {
     let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
-    // If the kernel does not say, do not wait for ever.
+    // Without the kernel's answer, do not wait, because the wait might never end.
     tracer.is_none_or(|pid| pid.trim() != "0")
 }

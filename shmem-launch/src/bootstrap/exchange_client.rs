@@ -1,5 +1,5 @@
-//! The client of the rendezvous of a host: puts, fences and shared descriptors, which a server carries out for all PEs of the host.
-//! The server is the launcher, or the first PE of the host.
+//! The client of a host's rendezvous server. The server carries out puts, fences and exchanges of descriptors for all PEs of the
+//! host. It is the launcher, or the first PE of the host.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::launch::exchange_server::{check, portions};
 use crate::launch::protocol::{ToLauncher, ToPe, Value};
 use crate::launch::socket::{Channel, Packet};
 
-/// The methods of [`Bootstrap`](super::Bootstrap) that exchange values and descriptors.
+/// The methods of [`Bootstrap`](super::Bootstrap) that exchange values and file descriptors between PEs.
 pub(super) trait Exchange: Send + Sync {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
@@ -27,16 +27,16 @@ pub(super) trait Exchange: Send + Sync {
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>>;
 }
 
-/// A PE's connection to the server of the exchange.
+/// A PE's connection to its host's rendezvous server.
 pub(super) struct Served {
     channel: Arc<Channel>,
     number: usize,
-    /// All PEs of this host.
+    /// Numbers of all PEs of this host.
     neighbours: Vec<usize>,
     server: &'static str,
-    /// The process manager, if its fence is part of each fence.
+    /// The process manager, if each fence must also call its fence.
     manager: Option<Arc<dyn ProcessManager>>,
-    /// Locked during each collective step, so that steps of a PE's threads do not mix.
+    /// Values that fences have made visible. The lock is held during each put, fence or share, so that threads take turns.
     values: Mutex<Visible>,
 }
 
@@ -51,7 +51,7 @@ impl Served {
         Self { channel, number, neighbours, server, manager, values: Mutex::default() }
     }
 
-    /// Sends a request without the lock: another thread may be in a collective step that never ends.
+    /// Sends a request without taking the lock, because another thread may hold it in a fence that never ends.
     pub(super) fn request(&self, request: &ToLauncher, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         self.channel.send(&codec::encode(request), descriptors).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => gone(self.server),
@@ -124,7 +124,7 @@ impl fmt::Debug for Served {
     }
 }
 
-/// Values of other PEs that this PE has not got yet, by PE and key. A PE gets each value once, so the table is empty in the end.
+/// Values of PEs that this PE has not got yet, by PE and key. A PE gets each value once, so the table becomes empty.
 #[derive(Debug, Default)]
 pub(super) struct Visible(HashMap<(usize, String), Vec<u8>>);
 
@@ -133,7 +133,7 @@ impl Visible {
         self.0.extend(values.into_iter().map(|Value { pe, key, value }| ((pe as usize, key), value)));
     }
 
-    /// Removes a value. The last one frees the table's memory.
+    /// Removes and returns a value. With the last value, frees the table's memory.
     pub(super) fn take(&mut self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
         let value = self.0.remove(&(pe, key.to_owned()));
         if self.0.is_empty() {
@@ -154,7 +154,7 @@ pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> 
     descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect()
 }
 
-/// Raises the limit on descriptors for `coming` received ones, and the caller's `own`, which are duplicated.
+/// Raises the limit on descriptors for `coming` received descriptors, and for duplicates of this PE's `own` descriptors.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
     descriptor_limit::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
         io::Error::other(format!(

@@ -1,4 +1,4 @@
-//! Launchers that announce several processes in the environment, which PEs cannot join.
+//! Launchers that PEs cannot join, but whose environment variables announce several processes.
 
 use std::io;
 use std::time::Duration;
@@ -9,11 +9,7 @@ use super::{pmi, pmix};
 use crate::env::{EnvError, TRANSPORT};
 use crate::launch::NPES;
 
-/// Refuses PEs that are threads of this process if a launcher has started several processes: each would be a job of its own.
-///
-/// # Errors
-///
-/// If the environment announces several processes.
+/// Refuses PEs that are threads of this process if a launcher has started several processes, because each would be a separate job.
 pub fn require_one_process() -> Result<(), EnvError> {
     let counts = LAUNCHERS.iter().map(|(launcher, size, ..)| (*launcher, *size));
     let several = [("shmrun", NPES)].into_iter().chain(counts).find_map(|(launcher, size)| {
@@ -29,13 +25,13 @@ pub fn require_one_process() -> Result<(), EnvError> {
 
 const CODE: i32 = 2;
 
-/// Time for the first process to print its message.
+/// Time for the launcher's first process to print its error.
 const FIRST_TURN: Duration = Duration::from_secs(1);
 
-/// Name of a launcher, variables with its process count and this process's number, and advice on starting PEs.
+/// Name of a launcher, its variables for the number of processes and for this process's number, and advice for the user.
 type Launcher = (&'static str, &'static str, &'static str, &'static str);
 
-/// Advice for a launcher that speaks PMIx, if its server was not reached.
+/// Advice if a PMIx launcher has started this process, but its server cannot be reached.
 const OUT_OF_REACH: &str =
     "its PMIx server does not answer; in a container, share the host's network, users and /tmp with it";
 
@@ -51,22 +47,22 @@ const LAUNCHERS: [Launcher; 4] = [
     ("a launcher", pmi::SIZE, pmi::RANK, "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
 ];
 
-/// Returns the error in the first of several processes of a launcher, and ends the others.
+/// Fails if a launcher that cannot be joined has started several processes. Only the first process returns; the others end.
 pub(super) fn refuse() -> io::Result<()> {
     match several(|name| std::env::var(name).ok()) {
         None => Ok(()),
         Some((0, error)) => Err(io::Error::other(error)),
         Some(_) => {
-            // Launchers end a job in which a process fails. Process 0 prints the error before.
+            // Wait, so that process 0 can print the error before the launcher ends the job, which it does when a process fails.
             std::thread::sleep(FIRST_TURN);
             process_exit::end(CODE, || ())
         }
     }
 }
 
-/// Returns this process's number among several of a launcher, and the error. `variable` reads the environment.
+/// Returns this process's number and an error if a launcher has started several processes. `variable` reads the environment.
 fn several(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, String)> {
-    // A socket of PMI is announced but missing, so the other variables of that launcher are left over from another process.
+    // If `PMI_FD` is set, its socket is missing, because no launcher was joined. So that launcher's other variables are stale, too.
     let is_announced = variable(pmi::FD).is_some();
     let said = |size: &str, rank: &str| (variable(size), variable(rank));
     let is_left_over = |size: &str, rank: &str| {

@@ -1,4 +1,4 @@
-//! [`Bootstrap`]: the services of a launcher; [`Exchanged`]: how much a PE has used them.
+//! [`Bootstrap`]: the services of a launcher for a PE; [`Exchanged`]: counts of a PE's use of them.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,45 +7,45 @@ use std::time::Duration;
 
 use super::exchange_client::invalid;
 
-/// Counts of one PE's exchanges by its launcher.
+/// Counts of one PE's key-value operations on its launcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
-    /// Fences.
+    /// Number of fences.
     pub rounds: u64,
-    /// Values that the PE has put.
+    /// Number of values that the PE has put.
     pub puts: u64,
-    /// Bytes put.
+    /// Bytes of the values that the PE has put.
     pub bytes_put: u64,
-    /// Values that the PE has got, its own too.
+    /// Number of values that the PE has got, its own values included.
     pub gets: u64,
-    /// Bytes got.
+    /// Bytes of the values that the PE has got.
     pub bytes_got: u64,
 }
 
-/// A launcher's services for its PEs.
+/// The services of a launcher for the PEs of a job.
 ///
-/// `put`, `fence` and `get` are the key-value exchange of process managers; `share` passes file
+/// `put`, `fence` and `get` are the key-value exchange that process managers offer. `share` passes file
 /// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order.
 pub trait Bootstrap: Send + Sync {
-    /// The launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
+    /// Returns the launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;
 
-    /// The calling PE's number.
+    /// Returns the calling PE's number.
     fn number(&self) -> usize;
 
-    /// Number of PEs.
+    /// Returns the number of PEs in the job.
     fn count(&self) -> usize;
 
-    /// The host of each PE: PEs with equal numbers share memory.
+    /// Returns the host number of each PE. PEs with equal numbers share memory.
     fn hosts(&self) -> Vec<u32>;
 
-    /// The first PE of each host, ascending.
+    /// Returns the first PE of each host, in ascending order.
     fn firsts(&self) -> Vec<usize> {
         let mut seen = HashSet::new();
         self.hosts().iter().enumerate().filter(|(_, host)| seen.insert(**host)).map(|(pe, _)| pe).collect()
     }
 
-    /// Makes each PE count as alone on its host, in place of the launcher's hosts.
+    /// Makes each PE count as alone on its host, whatever hosts the launcher reports.
     fn keep_apart(&mut self) {}
 
     /// Puts a value under a key. Other PEs see it after [`fence`](Self::fence).
@@ -55,62 +55,45 @@ pub trait Bootstrap: Send + Sync {
     /// If the launcher cannot be reached.
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
-    /// Waits for all PEs, and makes what they put visible.
-    ///
-    /// # Errors
-    ///
-    /// If the launcher cannot be reached.
+    /// Blocks until all PEs have called this, and makes the values that they put visible.
     fn fence(&self) -> io::Result<()>;
 
-    /// Gets the value that `pe` put under `key`. A second call may not find it.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such value, or the launcher cannot be reached.
+    /// Gets the value that `pe` put under `key`. A second call may fail, because the value is removed.
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>>;
 
-    /// Exchanges descriptors among the PEs of this host. Returns each PE's list, in ascending order, with duplicates of
-    /// the caller's own. Peers are checked to belong to the same job and user.
+    /// Exchanges descriptors among the PEs of this host. Returns a list of descriptors for each PE, by ascending PE, with
+    /// duplicates of the caller's own. Checks that the other PEs belong to the same job and user.
     ///
     /// # Errors
     ///
-    /// If a peer is missing or belongs to another job or user, or descriptors run out.
+    /// If a PE is missing or belongs to another job or user, or the limit on descriptors is reached.
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>>;
 
-    /// Ends the job on all PEs. The launcher prints `message` once, with this PE's number, and exits with `code`.
+    /// Ends the job on all PEs with exit code `code`. `message` is printed once, with this PE's number.
     fn abort(&self, code: i32, message: &str) -> !;
 
-    /// Ends the job with code 1, because another PE or its host seems lost. Waits first, so that a PE or launcher that has seen
-    /// the cause can report the cause.
+    /// Ends the job with code 1, because another PE seems lost. Waits before, so that a PE or launcher can report the cause.
     fn suspect(&self, message: &str) -> ! {
         std::thread::sleep(SUSPECT);
         self.abort(1, message)
     }
 
-    /// Leaves the job, so that the exit of this process is no failure. No call may follow.
+    /// Leaves the job, so that the exit of this process is no failure. The caller must not call another method afterwards.
     fn finish(&self);
 
-    /// Counts of this PE's exchanges so far; zero unless the launcher counts.
+    /// Returns the counts of this PE's exchanges so far, or zeroes if the launcher's client does not count.
     fn exchanged(&self) -> Exchanged {
         Exchanged::default()
     }
 
-    /// Returns every PE's value by [`told_by`](Self::told_by).
-    ///
-    /// # Errors
-    ///
-    /// As `told_by`.
+    /// Returns each PE's `value`. Collective. Calls [`told_by`](Self::told_by) for all PEs.
     fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let all: Vec<usize> = (0..self.count()).collect();
         self.told_by(&all, key, value)
     }
 
-    /// Returns the values of PEs `tellers`, a list equal on all PEs. The longest value determines the number of rounds of
-    /// `put`, `fence` and `get`. Other PEs' values are ignored.
-    ///
-    /// # Errors
-    ///
-    /// As `put`, `fence` and `get`.
+    /// Returns the `value` of each PE in `tellers`. Collective: all PEs pass an equal list. Values of other PEs are ignored. The
+    /// longest value determines the number of rounds of `put`, `fence` and `get`.
     fn told_by(&self, tellers: &[usize], key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let framed = [&(value.len() as u64).to_le_bytes(), value].concat();
         let mut parts = framed.chunks(ROUND_BYTES);
@@ -139,11 +122,11 @@ pub trait Bootstrap: Send + Sync {
 
 const SUSPECT: Duration = Duration::from_secs(1);
 
-/// Bytes that every launcher accepts as one value.
+/// Bytes of the value that one round puts: as many as every launcher accepts.
 const ROUND_BYTES: usize = 32 << 10;
 
-/// Returns how many rounds a value needs. The first `rounds` rounds sent `said`: the length, then bytes. `None`: `said` is shorter or
-/// longer than the length requires.
+/// Returns how many rounds a value needs. `said` is what the first `rounds` rounds sent: the value's length, then its bytes.
+/// Returns `None` if `said` does not match that length.
 fn rounds_of(said: &[u8], rounds: usize) -> Option<usize> {
     let length = u64::from_le_bytes(*said.first_chunk()?) as usize;
     let framed = length.saturating_add(size_of::<u64>());

@@ -1,4 +1,4 @@
-//! Joining a job: number and count of PEs, their hosts, and an exchange of small values until there is symmetric memory.
+//! Joining a job: this PE's number, the number of PEs, their hosts, and an exchange of values before symmetric memory exists.
 
 mod connect;
 mod exchange_client;

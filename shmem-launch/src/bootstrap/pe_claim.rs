@@ -1,8 +1,8 @@
 //! [`Claim`]: one process for each PE.
 //!
-//! A process that a PE starts inherits its variables, and the launcher's server would take that process for the PE. So a process
-//! first binds an abstract socket with the name of the PE, which no other process on the host can bind. The kernel frees the name
-//! when the process ends.
+//! A child of a PE inherits the PE's environment variables, so the launcher's server would mistake the child for the PE. So before
+//! a process joins, it binds an abstract Unix socket whose name contains job and PE. No other process on the host can bind the same
+//! name. The kernel frees the name when the process ends.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,18 +15,18 @@ use rustix::process::{Pid, getuid};
 use super::socket_peer::Peer;
 use crate::diagnostics::say;
 
-/// Upper limit on the bytes of a job's name in a socket's name, which has at most 107 bytes. Jobs' names differ at their end.
+/// Upper limit on the bytes of the job's name, of which the end is used, in a socket's name, which has at most 107 bytes.
 const MOST: usize = 64;
 
-/// The right to be a PE, which no other process has while this value lives.
+/// The exclusive right to be a PE: while this value lives, no other process has it.
 pub(super) struct Claim {
     _socket: OwnedFd,
 }
 
 impl Claim {
-    /// Claims a PE of a job. `None`: another user's process, which cannot be the PE, bound the name.
+    /// Claims a PE of a job. Returns `None` if another user has bound the name, because that user's process cannot be the PE.
     ///
-    /// Fails if a process of this user is the PE already.
+    /// Fails if another process of this user has claimed the PE.
     pub(super) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
         let tail = &job.as_bytes()[job.len().saturating_sub(MOST)..];
         let head = format!("shmem-pe-{}-{pe:.10}-", getuid().as_raw());
@@ -34,13 +34,13 @@ impl Claim {
         let socket = socket()?;
         match net::bind(&socket, &address) {
             Ok(()) => {
-                // A later process finds the owner by a connection.
+                // Listen, because a process that finds the name in use connects to learn its owner.
                 net::listen(&socket, 1)?;
                 Ok(Some(Self { _socket: socket }))
             }
             Err(Errno::ADDRINUSE) => match holder(&address) {
                 Some(Peer { user, process }) if user == getuid() => Err(refused(pe, process)),
-                // An unknown owner may be another user as well.
+                // An unknown owner may be another user, too.
                 holder => {
                     say(&format!("shmem: warning: {}", unguarded(pe, holder)));
                     Ok(None)
@@ -56,9 +56,9 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// Returns the owner of a name; `None`: not known.
+/// Returns the process that has bound a name, or `None` if it cannot be found out.
 fn holder(address: &SocketAddrUnix) -> Option<Peer> {
-    // A PE that has just bound the name listens soon.
+    // Retry, because the owner binds the name shortly before it listens.
     (0..20).find_map(|_| {
         let socket = socket().ok()?;
         match net::connect(&socket, address) {

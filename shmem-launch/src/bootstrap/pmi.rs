@@ -3,9 +3,9 @@
 //! A process inherits a socket of its launcher (`PMI_FD`), or connects to an address (`PMI_PORT`). A request is a line of words
 //! `key=value`, and so is its answer. Servers of PMI-2 understand these lines as well.
 //!
-//! Keys and values are short texts. A value of the library is sent as its length and hexadecimal digits, in several pieces if
-//! long. The server is not trusted: its answers are bounded, and processes that it places on one host must connect there
-//! ([`managed`](super::managed)).
+//! Keys and values are short texts. This client encodes a value as its length and hexadecimal digits, and splits a long text into
+//! several keys. The server is not trusted: its answers are bounded, and processes that it places on one host must connect to each
+//! other there ([`managed`](super::managed)).
 //!
 //! Source: "Simple Process Manager Interface v1" (Flux RFC 13), and `src/pmi` of MPICH 4.
 
@@ -27,22 +27,22 @@ use super::process_manager::{ProcessManager, by_name, left, numbered, unknown};
 use super::socket_peer::inherited;
 use crate::diagnostics::say;
 
-/// Variables with the inherited socket, this process's number, and the number of processes.
+/// Variables with the inherited socket's descriptor, with this process's number, and with the number of processes.
 pub(super) const FD: &str = "PMI_FD";
 pub(super) const RANK: &str = "PMI_RANK";
 pub(super) const SIZE: &str = "PMI_SIZE";
 
-/// Variables with an address to connect to instead, and this process's name there.
+/// Variables with the server's address, if no socket is inherited, and with this process's identifier there.
 const PORT: &str = "PMI_PORT";
 const ID: &str = "PMI_ID";
 
-/// The launcher's key for the processes' hosts.
+/// The server's key for the mapping of processes to hosts.
 const MAPPING: &str = "PMI_process_mapping";
 
-/// Upper limit on the bytes of a line to the launcher. Slurm reads no longer lines, but may announce longer values.
+/// Upper limit on the bytes of a request's line, because Slurm reads no longer lines, although it may announce longer values.
 const MOST_REQUEST: usize = 1000;
 
-/// Upper limits on the bytes of a line of the launcher, and of a value in pieces.
+/// Upper limit on the bytes of an answer's line, and on the bytes of a value.
 const MOST_LINE: u64 = 64 << 10;
 const MOST_VALUE: usize = 64 << 20;
 
@@ -50,13 +50,13 @@ const MOST_KEY: usize = 64;
 
 const MOST_PROCESSES: usize = 1 << 24;
 
-/// Hexadecimal digits of the length that precedes a value.
+/// Number of hexadecimal digits of the length that precedes a value.
 const LENGTH: usize = 8;
 
-/// Time limit of an answer that needs no other process, because the peer may be no launcher and never answer.
+/// Time limit of answers that depend on no other process. The peer may be no launcher, and never answer.
 const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 
-/// Time for the launcher to read messages and to end the job.
+/// Time for the launcher to read this process's output, and time for it to end the job.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) struct Client {
@@ -65,13 +65,13 @@ pub(super) struct Client {
     /// The name of the job's key-value space.
     space: String,
     socket: OwnedFd,
-    /// Input of the socket. Locked for a request and its answer.
+    /// Buffered input from the socket. The lock is held from a request to its answer.
     lines: Mutex<BufReader<Timed>>,
     left: AtomicBool,
 }
 
 impl Client {
-    /// Joins the job that the environment announces; `None`: there is none, or this process does not have the socket.
+    /// Joins the job that the environment announces. Returns `None` without such a job, or if its socket was not inherited.
     ///
     /// # Safety
     ///
@@ -79,7 +79,7 @@ impl Client {
     pub(super) unsafe fn connect() -> io::Result<Option<(Self, Option<Claim>)>> {
         if let Some(descriptor) = std::env::var_os(FD) {
             let descriptor: RawFd = number(FD, Some(descriptor))?;
-            // SAFETY: nothing closes an inherited descriptor before this process has joined (caller).
+            // SAFETY: an inherited descriptor stays open until this process has joined (caller).
             let socket = match unsafe { inherited(descriptor, SocketType::STREAM) } {
                 Ok((socket, _)) => socket,
                 Err(why) => {
@@ -92,7 +92,7 @@ impl Client {
             let (rank, size): (usize, usize) =
                 (number(RANK, std::env::var_os(RANK))?, number(SIZE, std::env::var_os(SIZE))?);
             if size == 1 {
-                // A shell may have started several processes with the variables of one.
+                // Not claimed, because a shell may have started several processes with these variables, each a job of one PE.
                 return Ok(None);
             }
             let claim = Claim::new(&format!("pmi-{}", rustix::fs::fstat(socket)?.st_ino), &rank.to_string())?;
@@ -104,7 +104,7 @@ impl Client {
         let Some(port) = std::env::var_os(PORT) else { return Ok(None) };
         let id: usize = number(ID, std::env::var_os(ID))?;
         let port = port.to_string_lossy().into_owned();
-        // A child of a PE could connect as the PE.
+        // Claim the PE, because a child process of a PE could connect to the server as the same PE.
         let claim = Claim::new(&port, &id.to_string())?;
         let socket = TcpStream::connect(&port).map_err(|error| {
             io::Error::new(error.kind(), format!("the launcher at {PORT}={port}: {error}"))
@@ -132,12 +132,12 @@ impl Client {
         client.lines.lock().get_mut().wait_at_most(GREETING)?;
         client.ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
         client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
-        // A fence may take any time.
+        // No time limit from here on, because a fence may take any time.
         client.lines.lock().get_mut().wait_at_most(None)?;
         Ok(client)
     }
 
-    /// Asks the launcher for its limits on the bytes of a key and a value, at each put, because few processes put.
+    /// Asks the launcher for its limits on the bytes of a key and of a value. Each put asks again, because few processes put.
     fn longest(&self) -> io::Result<(usize, usize)> {
         self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;
@@ -150,7 +150,7 @@ impl Client {
         Ok((key - 1, room - 1))
     }
 
-    /// Sends a request. Returns its answer, which must be of the command `answer`.
+    /// Sends a request. Returns its answer, and fails if that is not of the command `answer`.
     fn ask(&self, request: &str, answer: &str) -> io::Result<Answer> {
         let mut lines = self.lines.lock();
         if self.left.load(Ordering::Acquire) {
@@ -187,7 +187,7 @@ impl ProcessManager for Client {
             Ok(mapping) if !mapping.is_empty() => {
                 mapped(&mapping, self.count).ok_or_else(|| unknown(format!("{MAPPING}={mapping}")))
             }
-            // Not every launcher has the key.
+            // Some launchers have no key `PMI_process_mapping`.
             _ => by_name(self),
         }
     }
@@ -240,15 +240,15 @@ impl ProcessManager for Client {
             return;
         }
         let end = Instant::now() + PATIENCE;
-        // The launcher loses output that it has not read when it ends the job.
+        // Wait until the launcher has read this process's standard error, because at an abort it drops unread output.
         while rustix::io::ioctl_fionread(std::io::stderr()).is_ok_and(|unread| unread > 0)
             && Instant::now() < end
         {
             std::thread::sleep(Duration::from_millis(1));
         }
-        // Without the lock: another thread may be in a fence that never ends.
+        // Send without the lock, because another thread may hold it in a fence that never ends.
         if write(&self.socket, &format!("cmd=abort exitcode={code}\n")).is_ok() {
-            // The launcher kills this process. An exit before that would look like a death, with another code.
+            // Wait until the launcher kills this process. If the process exited first, the launcher might use another exit code.
             std::thread::sleep(PATIENCE);
         }
     }
@@ -271,8 +271,7 @@ fn piece_of(process: usize, key: &str, piece: usize) -> String {
     format!("shmem-{process}-{key}-{piece}")
 }
 
-/// Returns the host of each process. `mapping` has blocks of three numbers: first host, hosts, processes on each. The blocks are
-/// repeated until all processes have a host.
+/// Returns the host of each process. `mapping` is a list, repeated if short, of (first host, number of hosts, processes on each).
 fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     let blocks = mapping.trim().strip_prefix("(vector,(")?.strip_suffix("))")?;
     let block = |block: &str| {
@@ -290,7 +289,7 @@ fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     Some(numbered(hosts.take(processes)))
 }
 
-/// A socket with a deadline for reading, which single bytes do not extend.
+/// A socket with a deadline for a whole line. Single bytes that arrive do not extend the deadline.
 struct Timed {
     socket: File,
     until: Option<Instant>,
@@ -301,7 +300,7 @@ impl Timed {
         Ok(Self { socket: File::from(socket.try_clone()?), until: None })
     }
 
-    /// Sets the deadline: `limit` from now, or none.
+    /// Sets the deadline to `limit` from now, or removes the deadline.
     fn wait_at_most(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.until = limit.map(|limit| Instant::now() + limit);
         Ok(sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, limit)?)
@@ -324,7 +323,7 @@ impl io::Read for Timed {
 struct Answer(String);
 
 impl Answer {
-    /// Reads the next line, which must be of `command` and report no failure.
+    /// Reads the next line. Fails if it is not of the command `command`, or reports a failure.
     fn next(lines: &mut BufReader<Timed>, command: &str) -> io::Result<Self> {
         let mut line = Vec::new();
         let length =
@@ -391,7 +390,7 @@ fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Resu
     })
 }
 
-/// Whether the parent of this process has made the inherited socket. Then no launcher is nearer.
+/// Returns whether the parent of this process has made the inherited socket, so that its launcher is the innermost one.
 ///
 /// # Safety
 ///
@@ -399,7 +398,7 @@ fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Resu
 pub(super) unsafe fn is_of_the_parent() -> bool {
     let descriptor = std::env::var(FD).ok().and_then(|text| text.trim().parse().ok());
     descriptor.is_some_and(|descriptor| {
-        // SAFETY: nothing closes an inherited descriptor before this process has joined (caller).
+        // SAFETY: an inherited descriptor stays open until this process has joined (caller).
         let socket = unsafe { inherited(descriptor, SocketType::STREAM) };
         socket.is_ok_and(|(_, peer)| peer.process == getppid())
     })

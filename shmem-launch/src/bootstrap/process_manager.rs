@@ -1,25 +1,25 @@
-//! [`ProcessManager`]: the services of a process manager, by [PMIx](super::pmix), [PMI-1](super::pmi), or a program's own means.
+//! [`ProcessManager`]: the services of a process manager. [PMIx](super::pmix), [PMI-1](super::pmi) and programs implement it.
 
 use std::io;
 
-/// The numbers of the processes of a job, and an exchange of bytes between them.
+/// The number of this process in its job, the number of processes, and an exchange of bytes between them.
 ///
-/// A program that starts its processes by itself, or by a framework, implements this for `init_with`. One thread at a time makes
-/// calls, except [`abort`](Self::abort), which any thread may call at any time.
+/// A program that starts its processes by itself, or by a framework, implements this trait for `init_with`. One thread at a time
+/// calls methods, except [`abort`](Self::abort), which any thread may call at any time.
 pub trait ProcessManager: Send + Sync {
-    /// The name, for reports.
+    /// Returns the process manager's name, for reports.
     fn name(&self) -> &'static str {
         "the program"
     }
 
-    /// The calling process's number in the job, from 0 on.
+    /// Returns the calling process's number in the job, from 0 on.
     fn number(&self) -> usize;
 
-    /// Number of processes.
+    /// Returns the number of processes in the job.
     fn count(&self) -> usize;
 
-    /// The host of each process: any numbers, equal for processes that share memory. By default each process publishes its host name
-    /// and the kernel's boot ID.
+    /// Returns a host number for each process, equal for processes that share memory. By default each process publishes its host
+    /// name and the kernel's boot ID, from which all compute the numbers.
     ///
     /// # Errors
     ///
@@ -28,37 +28,37 @@ pub trait ProcessManager: Send + Sync {
         by_name(self)
     }
 
-    /// Puts a value, for all processes, under a key that this process uses once: a word of at most 32 letters, digits and dots. A
+    /// Puts a value, for all processes, under a key: a word of at most 32 letters, digits and dots. A process uses each key once. A
     /// value has some hundred bytes for each PE of the host.
     ///
     /// # Errors
     ///
-    /// If the others cannot be reached, or this process has left.
+    /// If the other processes cannot be reached, or this process has left.
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
-    /// Waits for all processes of the job. Afterwards each can get what the others have put.
+    /// Blocks until all processes of the job have called this. Afterwards each can get the values that the others have put.
     ///
     /// # Errors
     ///
     /// As [`put`](Self::put).
     fn fence(&self) -> io::Result<()>;
 
-    /// Gets the value that a process has put under a key before a fence.
+    /// Gets the value that a process put under a key before the last fence.
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put), and without such a value.
+    /// As [`put`](Self::put), and if there is no such value.
     fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
 
-    /// Ends all processes of the job, without a message. Returns if the launcher cannot be reached, or this process has left or is
-    /// leaving: then its exit code alone ends the job.
+    /// Ends all processes of the job, and prints nothing. Returns if the launcher cannot be reached, or this process has left or is
+    /// leaving. Then the exit code of this process alone must end the job.
     fn abort(&self, code: i32);
 
-    /// Leaves the job: from now on the exit of this process is no failure. Waits for calls of other threads.
+    /// Leaves the job, after calls of other threads have returned. From then on the exit of this process is no failure.
     fn leave(&self) {}
 }
 
-/// Returns the host of each process, by the names and boot IDs that all processes publish.
+/// Returns a host number for each process, from the host names and boot IDs that all processes publish.
 pub(super) fn by_name(manager: &(impl ProcessManager + ?Sized)) -> io::Result<Vec<u32>> {
     if manager.count() == 1 {
         return Ok(vec![0]);
@@ -69,9 +69,9 @@ pub(super) fn by_name(manager: &(impl ProcessManager + ?Sized)) -> io::Result<Ve
     Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
 }
 
-/// Returns bytes that are equal on one host, and differ between hosts.
+/// Returns bytes that identify this host.
 fn own_host() -> io::Result<Vec<u8>> {
-    // Containers on different hosts may have equal host names.
+    // The host name alone is not enough, because containers on different hosts may have equal names.
     let name = |file: &str| {
         let path = format!("/proc/sys/kernel/{file}");
         std::fs::read(&path).map_err(|error| unknown(format!("nor does {path} ({error})")))
@@ -79,7 +79,7 @@ fn own_host() -> io::Result<Vec<u8>> {
     Ok([name("hostname")?, name("random/boot_id")?].concat())
 }
 
-/// Returns the error of a call after `leave`.
+/// Returns the error for a call after `leave`.
 pub(super) fn left(number: usize) -> io::Error {
     let what = format!(
         "PE {number} has left the job: what PEs do together ends before; exchange values before `finish`"
@@ -87,7 +87,7 @@ pub(super) fn left(number: usize) -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, what)
 }
 
-/// Numbers hosts in the order of their first processes. `hosts` has a value for each process, equal on one host.
+/// Returns a host number for each process, counted in the order of first processes. `hosts` has a host's value for each process.
 pub(super) fn numbered<H: Eq + std::hash::Hash>(hosts: impl IntoIterator<Item = H>) -> Vec<u32> {
     let mut known = std::collections::HashMap::new();
     hosts
@@ -99,7 +99,7 @@ pub(super) fn numbered<H: Eq + std::hash::Hash>(hosts: impl IntoIterator<Item = 
         .collect()
 }
 
-/// Returns the error for a useless answer of the launcher.
+/// Returns the error for a launcher's answer from which hosts or numbers of processes cannot be determined.
 pub(super) fn unknown(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the launcher does not say who is where: {what}"))
 }

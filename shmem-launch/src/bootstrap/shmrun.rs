@@ -1,4 +1,4 @@
-//! [`Local`]: a PE's connection to `shmrun`, or to the program that launched itself.
+//! [`Local`]: a PE's connection to its launcher on this host: `shmrun`, or a program that launches itself.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
@@ -23,30 +23,30 @@ use crate::launch::{JOB, NPES, PE, SOCKET};
 
 const SERVER: &str = "shmrun";
 
-/// Time limit of the launcher's first answer, because the peer may be no launcher and never answer.
+/// Time limit of the launcher's first answer. The peer may be no launcher, and never answer.
 const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 
-/// A PE of a job on this host.
+/// A PE of a job that `shmrun`, or the program itself, has launched on this host.
 #[derive(Debug)]
 pub struct Local {
     exchange: Served,
     number: usize,
     hosts: Alike<u32>,
-    /// Each PE counts as alone on its host.
+    /// Whether each PE counts as alone on its host.
     is_apart: bool,
     exchanged: Mutex<Exchanged>,
-    /// When the launcher's end of this pipe closes, the kernel kills this process.
+    /// A pipe from the launcher. When the launcher's end closes, the kernel kills this process.
     _lifeline: OwnedFd,
 }
 
 impl Local {
-    /// Joins the job that the environment announces; `None` if it announces none.
+    /// Joins the job that the environment announces. Returns `None` if it announces none.
     ///
     /// The socket is closed on `exec`, so a child process cannot pose as the PE.
     ///
     /// # Errors
     ///
-    /// If variables are missing, the socket is missing or not the launcher's, or the launcher refuses.
+    /// If a variable or the socket is missing, the socket is not the launcher's, or the launcher refuses this process.
     ///
     /// # Safety
     ///
@@ -60,7 +60,7 @@ impl Local {
         if pe >= pes {
             return Err(invalid(format!("{PE}={pe}, but {NPES}={pes}: the PEs are 0 to {NPES} - 1")));
         }
-        // SAFETY: nothing closes an inherited descriptor before this process has joined (caller).
+        // SAFETY: an inherited descriptor stays open until this process has joined (caller).
         let channel = Channel::inherited(unsafe { duplicate(descriptor) }?);
         channel.send(&codec::encode(&ToLauncher::Hello { version: VERSION, job, pe }), &[])?;
         let mut ready = [PollFd::new(&channel, PollFlags::IN)];
@@ -79,9 +79,9 @@ impl Local {
             _ => return Err(other()),
         };
         let lifeline = lifelines.pop().ok_or_else(other)?;
-        // Child processes do not inherit the socket.
-        // SAFETY: the launcher has answered over a duplicate of `descriptor`, with the job's pipe. So this is the socket that
-        // the launcher left to this process for this one purpose, and this is the process's one call (caller).
+        // Close the inherited descriptor, so that child processes do not inherit it.
+        // SAFETY: this process owns `descriptor`, because the launcher has answered over a duplicate of it, and leaves it to this
+        // process alone. It is closed once, because the function is called once (caller).
         drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
         hold_on_to(&lifeline)?;
         let number = pe as usize;
@@ -148,7 +148,7 @@ impl Bootstrap for Local {
     fn abort(&self, code: i32, message: &str) -> ! {
         process_exit::end(code, || {
             let request = ToLauncher::Abort { code, message: cut(message).into() };
-            // If the launcher is out of reach, this PE prints the message.
+            // If the launcher cannot be reached, this PE prints the text itself.
             if self.exchange.request(&request, &[]).is_err() && !message.is_empty() {
                 say(&format!("PE {} ended the job with code {code}: {message}", self.number));
             }
@@ -156,7 +156,7 @@ impl Bootstrap for Local {
     }
 
     fn finish(&self) {
-        // If the launcher is gone, the lifeline kills this process anyway.
+        // Errors are ignored. If the launcher has ended, the lifeline kills this process.
         let _ = self.exchange.request(&ToLauncher::Finish, &[]);
     }
 
@@ -165,14 +165,14 @@ impl Bootstrap for Local {
     }
 }
 
-/// Duplicates the socket whose descriptor `SHMRUN_SOCKET` contains, if a launcher may have made the socket. Until the launcher has
-/// answered, the descriptor may belong to another part of the program.
+/// Duplicates the socket with the number in `SHMRUN_SOCKET`, if a launcher of this user may have made it. Until the launcher has
+/// answered, the number may belong to another part of the program.
 ///
 /// # Safety
 ///
-/// Nobody closes the descriptor meanwhile, if it is open.
+/// If the descriptor is open, it must stay open during the call.
 unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: nobody closes the descriptor during this function (caller).
+    // SAFETY: an open descriptor stays open during this function (caller).
     let found = unsafe { inherited(descriptor, SocketType::SEQPACKET) };
     let (socket, maker) = found.map_err(|why| match descriptor {
         ..3 => invalid(format!("{SOCKET}={descriptor}: {why}")),
@@ -186,21 +186,21 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
 }
 
-/// Asks the kernel to kill this process when the launcher has ended, which closes the launcher's end of the pipe.
-/// (`PR_SET_PDEATHSIG`, which the launcher sets as well, does not reach a PE below a wrapper script.)
+/// Asks the kernel to kill this process when the launcher has ended, because the end of a launcher closes its end of the lifeline.
+/// (The launcher also sets `PR_SET_PDEATHSIG`, which does not reach a PE below a wrapper script.)
 fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     const F_SETSIG: libc::c_int = 10;
     let raw = lifeline.as_raw_fd();
     let pid = std::process::id().cast_signed();
-    // SAFETY: changes who is signalled for the pipe, which this process owns.
+    // SAFETY: sets the process that gets the pipe's signals. This process owns the pipe.
     let owner = unsafe { libc::fcntl(raw, libc::F_SETOWN, pid) };
-    // SAFETY: changes the signal of the pipe.
+    // SAFETY: sets the signal of the pipe, which this process owns.
     let signal = unsafe { libc::fcntl(raw, F_SETSIG, libc::SIGKILL) };
     if owner < 0 || signal < 0 {
         return Err(io::Error::last_os_error());
     }
     rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
-    // A pipe that was closed before sends no signal.
+    // Check once, because a pipe that was closed earlier sends no signal.
     if is_readable(lifeline) { Err(exchange_client::gone(SERVER)) } else { Ok(()) }
 }
 

@@ -9,7 +9,7 @@ use super::process_manager::ProcessManager;
 pub struct Singleton(());
 
 impl Singleton {
-    /// The only value.
+    /// Returns the process manager, which has no state.
     pub fn new() -> Self {
         Self(())
     }

@@ -1,7 +1,6 @@
 //! The user and the process at the other end of a Unix socket (`SO_PEERCRED`, unix(7)), and inherited sockets.
 //!
-//! The kernel reports process 0 if the other end is outside this process's PID namespace. The `Pid` of rustix cannot be 0, so the
-//! call is made here.
+//! The kernel reports process 0 if it is outside this process's PID namespace. rustix is not used, because its `Pid` cannot be 0.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, RawFd};
@@ -10,11 +9,11 @@ use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::{Pid, Uid, getpid};
 
-/// The process that made or connected the other end.
+/// The process that made or connected the other end of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     pub(super) user: Uid,
-    /// `None`: a process outside this PID namespace.
+    /// The process, or `None` if it is outside this PID namespace.
     pub(super) process: Option<Pid>,
 }
 
@@ -23,8 +22,8 @@ impl Peer {
         let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut length = size_of_val(&found) as libc::socklen_t;
         let socket = socket.as_fd().as_raw_fd();
-        // SAFETY: the kernel writes at most `length` bytes to `found`, which is `length` bytes of integers, for which any bits are
-        // valid. The kernel writes the number of bytes to `length`.
+        // SAFETY: the kernel writes at most `length` bytes to `found`, which has `length` bytes and consists of integers, so any
+        // bits are valid. It writes the number of bytes to `length`.
         let status = unsafe {
             libc::getsockopt(
                 socket,
@@ -41,12 +40,12 @@ impl Peer {
     }
 }
 
-/// Returns the inherited socket `descriptor`, of type `of`, and the process that made it; or why there is none. If the number is
-/// wrong, the descriptor may belong to another part of the program.
+/// Returns the inherited socket `descriptor`, of type `of`, and the process that made it. Returns the reason if `descriptor` is not
+/// such a socket: another part of the program may own it.
 ///
 /// # Safety
 ///
-/// Nobody closes the descriptor, if it is open, as long as the result is used.
+/// If the descriptor is open, it must stay open as long as the result is used.
 pub(super) unsafe fn inherited(
     descriptor: RawFd,
     of: SocketType,
@@ -54,13 +53,12 @@ pub(super) unsafe fn inherited(
     if descriptor < 3 {
         return Err("that is no socket of a launcher");
     }
-    // SAFETY: not -1, which `BorrowedFd` excludes. The first call finds out whether the descriptor is open, and nothing closes it
-    // meanwhile (caller).
+    // SAFETY: `descriptor` is not -1. The first call finds out whether it is open. An open descriptor stays open (caller).
     let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
     let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Err("it is not open in this process") };
     let is_socket =
         sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX) && sockopt::socket_type(socket) == Ok(of);
-    // An inherited descriptor is open across `exec`.
+    // An inherited descriptor cannot have `CLOEXEC`, because it was passed through `exec`.
     if !is_socket || flags.contains(FdFlags::CLOEXEC) {
         return Err("it is something else in this process");
     }

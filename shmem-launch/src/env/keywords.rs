@@ -1,4 +1,4 @@
-//! Types of variables with keyword values.
+//! Types of environment variables whose values are keywords.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,92 +6,91 @@ use std::str::FromStr;
 use shmem_core::fixed_text::named;
 
 named! {
-    /// Checks for mistakes (`SHMEM_CHECK`).
+    /// What happens when checked mode finds a mistake (`SHMEM_CHECK`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CheckChoice {
         /// No checks.
         Off = "0",
-        /// Reports all mistakes, and the job ends with an error.
+        /// All mistakes are reported, and the job ends with an error at its end.
         Report = "1",
         /// The first mistake ends the job.
         Abort = "abort",
     }
 
-    /// Transports.
+    /// The transport between PEs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum TransportChoice {
-        /// The best one for each pair of PEs.
+        /// The best transport for each pair of PEs.
         Auto = "auto",
-        /// Shared memory.
+        /// Shared memory only.
         Shm = "shm",
-        /// libfabric, also for PEs of the same host.
+        /// libfabric, even between PEs of the same host.
         Ofi = "ofi",
-        /// The transport of the tests.
+        /// Loopback: PEs are threads of one process, for tests.
         Loopback = "loopback",
     }
 
-    /// Binding of PEs to CPUs. The names are those of `shmrun --bind`.
+    /// The CPUs that PEs are bound to. The names are those of `shmrun --bind`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Bind {
-        /// Each PE on an equal share of the CPUs that the launcher may use, disjoint from others. On a host with fewer CPUs than PEs,
-        /// as [`None`](Self::None).
+        /// Disjoint, equal shares of the CPUs that the launcher may use. With fewer CPUs than PEs: same as [`None`](Self::None).
         #[default]
         Share = "share",
-        /// Each PE on one CPU that the launcher may use, PEs spread evenly over NUMA nodes.
+        /// One CPU for each PE, of those that the launcher may use. PEs are spread evenly over NUMA nodes.
         Core = "core",
-        /// Each PE on the CPUs of one NUMA node, nodes in turn.
+        /// The CPUs of one NUMA node for each PE. PEs are assigned to NUMA nodes in turn.
         Numa = "numa",
-        /// No binding. PEs inherit the launcher's CPUs.
+        /// No binding. PEs inherit the CPUs of the launcher.
         None = "none",
     }
 
-    /// Barriers of the PEs of a node.
+    /// The algorithm of barriers within a node.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BarrierChoice {
-        /// Chosen by the numbers of PEs and cores.
+        /// Chosen by the number of PEs and the number of cores.
         Auto = "auto",
-        /// Each PE polls a cache line of each other PE, on one node.
+        /// Each PE polls a cache line of each other PE. Used only if all PEs are on one node.
         Lines = "lines",
-        /// PEs increment a counter of the first PE.
+        /// Each PE increments a counter of the first PE.
         Counter = "counter",
     }
 
-    /// Families of collectives with a choice of algorithms.
+    /// Families of collectives whose algorithm can be chosen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveFamily {
-        /// From one PE to all.
+        /// Data of one PE, to all PEs.
         Broadcast = "broadcast",
-        /// Combined data of all, to all.
+        /// Combined data of all PEs, to all PEs.
         Reduce = "reduce",
-        /// Data of all, to all.
+        /// Data of all PEs, to all PEs.
         Fcollect = "fcollect",
-        /// A part from each, to each.
+        /// A different part of each PE's data, to each PE.
         Alltoall = "alltoall",
     }
 
-    /// Algorithms for the data of a collective.
+    /// Algorithms that move the data of a collective.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveWay {
-        /// A piece of data per barrier.
+        /// One chunk of data in each barrier round.
         Meetings = "meetings",
-        /// In ring buffers, on one node.
+        /// Through ring buffers, on one node.
         Rings = "rings",
-        /// From and to symmetric objects in place, on one node.
+        /// From one symmetric object to another without a buffer, on one node.
         Direct = "direct",
         /// In chunks through receive buffers, between nodes.
         Windows = "windows",
     }
 }
 
-/// Algorithms for some of the families. As text: `auto`, or `broadcast:windows,reduce:meetings`.
+/// Chosen algorithms for some families of collectives. As text: `auto`, or `broadcast:windows,reduce:meetings`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectiveWays([Option<CollectiveWay>; CollectiveFamily::ALL.len()]);
 
-/// No algorithm for any family.
+/// The text that chooses no algorithm for any family.
 const AUTO: &str = "auto";
 
 impl CollectiveWays {
-    /// The algorithm for a family, if one is set.
+    /// Returns the algorithm for a family, if one is chosen.
     pub fn of(self, family: CollectiveFamily) -> Option<CollectiveWay> {
         self.0[family as usize]
     }
@@ -102,7 +101,7 @@ impl CollectiveWays {
 }
 
 impl FromStr for CollectiveWays {
-    /// The mistake, in words.
+    /// The error text.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -1,4 +1,4 @@
-//! The list of all variables with their values, and warnings about unknown ones.
+//! The list of all variables with their values, for `shmem-info`, and warnings about unknown variables.
 
 use shmem_core::partition::nearest;
 
@@ -7,23 +7,23 @@ use super::variable::Given;
 
 const PREFIX: &str = "SHMEM_";
 
-/// The beginning of variables of partitions, after the prefix.
+/// Beginning of the names of partition variables, after the prefix.
 const PARTITION: &str = "SYMMETRIC_PARTITION";
 
-/// A line of the list of variables.
+/// A row of the list of variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The variable; of a family, the one that is set.
+    /// The variable's name. For a family of variables, the name of one that is set.
     pub name: String,
-    /// The default, or `-`.
+    /// The default value, or `-`.
     pub default: &'static str,
-    /// The set value, with the older name if that name was used.
+    /// The value that is set. If it is set under the variable's older name, that name follows.
     pub current: Option<String>,
-    /// Its effect.
+    /// The variable's effect.
     pub help: &'static str,
 }
 
-/// Every variable with its current value. Families of partitions have a row for each variable that is set.
+/// Returns a row for each variable. A family of partition variables has a row for each of its variables that is set.
 pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row> {
     let given: Given = environment.into_iter().collect();
     let mut rows = Vec::new();
@@ -47,8 +47,8 @@ pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row>
     rows
 }
 
-/// A warning for each variable that begins with `SHMEM_`, in any case, and is not known, with the likely name. Names of partitions
-/// are checked later, by the list of partitions.
+/// Returns a warning for each unknown variable that begins with `SHMEM_` in any case, with the name that was probably meant. Names
+/// of partitions are checked later, against the job's partitions.
 pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
     names.sort();
@@ -70,7 +70,7 @@ pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<S
         .collect()
 }
 
-/// The known name nearest to an unknown one. Names are compared without prefix, and an ID or a name as `<ID>` or `<NAME>`.
+/// Returns the known name nearest to an unknown name. Compares names without prefix, and `<ID>` and `<NAME>` as patterns.
 fn meant(name: &str) -> Option<&'static str> {
     let known = || VARIABLES.iter().filter_map(|variable| variable.name.strip_prefix(PREFIX));
     let capitals = name.to_ascii_uppercase();

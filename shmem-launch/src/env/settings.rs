@@ -11,7 +11,7 @@ use shmem_core::transport::ofi::{Nearness, Options};
 use super::keywords::{BarrierChoice, Bind, CheckChoice, CollectiveWays, TransportChoice};
 use super::variable::{EnvError, Given, Variable, process};
 
-/// Each variable, and its field of [`Settings`] with type. Variables of partitions have no field.
+/// Defines each variable, and the name and type of its field of [`Settings`]. Partition variables have no field.
 macro_rules! variables {
     ($($constant:ident $($field:ident: $type:ty)? = $name:literal, $alias:expr, $default:expr, $help:literal;)*) => {
         $(
@@ -20,10 +20,10 @@ macro_rules! variables {
                 Variable { name: $name, alias: $alias, default: $default, help: $help };
         )*
 
-        /// Every variable, in the order of the list.
+        /// All variables, in the order in which `shmem-info` lists them.
         pub const VARIABLES: &[Variable] = &[$($constant),*];
 
-        /// The values of all variables except those of partitions. `None`: switched off.
+        /// The values of all variables except partition variables. `None` means that a feature is off, or that the runtime chooses.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Settings {
             $($(
@@ -35,11 +35,11 @@ macro_rules! variables {
         }
 
         impl Settings {
-            /// Reads an environment.
+            /// Parses an environment.
             ///
             /// # Errors
             ///
-            /// If a variable has a value that is not allowed.
+            /// If a variable has a value that is not permitted.
             pub fn from_env(environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, EnvError> {
                 let given: Given = environment.into_iter().collect();
                 Ok(Self {
@@ -121,21 +121,21 @@ variables! {
 }
 
 impl Settings {
-    /// [`from_env`](Self::from_env) with the environment of this process.
+    /// Parses the environment of this process, as [`from_env`](Self::from_env). Ignores libraries' names in a privileged process.
     ///
     /// # Errors
     ///
     /// As [`from_env`](Self::from_env).
     pub fn from_process() -> Result<Self, EnvError> {
         let mut settings = Self::from_env(process())?;
-        // SAFETY: asks the system for a number.
+        // SAFETY: `getauxval` reads a number from the process's auxiliary vector.
         if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
             settings.distrust();
         }
         Ok(settings)
     }
 
-    /// Ignores the names of libraries, because the process has rights that its caller may not have.
+    /// Ignores variables that name libraries, because the process has rights that the user who set them may not have.
     pub(super) fn distrust(&mut self) {
         for (variable, named) in [(&LIBFABRIC, &mut self.libfabric), (&LIBPMIX, &mut self.libpmix)] {
             if let Some(file) = named.take() {
@@ -148,12 +148,12 @@ impl Settings {
         }
     }
 
-    /// Options of libfabric for PE number `turn` of its host, which takes the nearest of several interfaces.
+    /// Returns the options of libfabric for the PE with number `turn` within its host. Each PE uses the nearest network interface.
     pub fn fabric(&self, turn: usize) -> Options {
         let topology = Machine::default().topology();
         let homes = topology.homes();
         let from = topology.nodes().iter().filter(|node| homes.contains(&node.number));
-        // The distances of a node are listed in the order of the nodes.
+        // The `distances` of a NUMA node are in the order of `nodes`.
         let nearest = |to: usize| from.clone().filter_map(|node| node.distances.get(to)).min().copied();
         let nodes = topology.nodes().iter().enumerate();
         let distances = nodes.filter_map(|(k, node)| Some((node.number, nearest(k)?))).collect();

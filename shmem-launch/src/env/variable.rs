@@ -1,4 +1,4 @@
-//! [`Variable`]: a row of the table; [`Given`]: the environment; [`Setting`]: parsers by type.
+//! [`Variable`]: a row of the table of variables; [`Given`]: the environment; [`Setting`]: a parser for each type of value.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use super::keywords::{
     BarrierChoice, Bind, CheckChoice, CollectiveFamily, CollectiveWay, CollectiveWays, TransportChoice,
 };
 
-/// An environment variable.
+/// An environment variable that the library reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The name. With `<ID>` or `<NAME>`, the name of a family.
+    /// The variable's name. A name with `<ID>` or `<NAME>` stands for a family of variables.
     pub name: &'static str,
-    /// Its older name, which is read if the newer one is not set.
+    /// The variable's older name, which is read if the newer one is not set.
     pub alias: Option<&'static str>,
-    /// The value if unset; empty: none.
+    /// The value if the variable is not set, or empty.
     pub default: &'static str,
-    /// Its effect, in one sentence.
+    /// The variable's effect, in one sentence.
     pub help: &'static str,
 }
 
-/// The environment of this process. Bytes that are not UTF-8 become `\u{fffd}`, which no value may contain.
+/// Returns the environment of this process. Invalid UTF-8 becomes `\u{fffd}`, which no variable accepts.
 pub fn process() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into()))
 }
@@ -34,7 +34,7 @@ pub(super) struct Given(BTreeMap<String, String>);
 
 impl FromIterator<(String, String)> for Given {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(environment: I) -> Self {
-        // Messages show values, so control characters are escaped.
+        // Control characters are escaped, because error texts contain values.
         let printable = |value: String| match value.chars().any(char::is_control) {
             true => value.escape_debug().to_string(),
             false => value,
@@ -44,7 +44,7 @@ impl FromIterator<(String, String)> for Given {
 }
 
 impl Given {
-    /// The name under which a variable is set, and its value.
+    /// Returns the name under which a variable is set, older or newer, and its value.
     pub(super) fn find(&self, variable: &Variable) -> Option<(&str, &str)> {
         let mut names = [Some(variable.name), variable.alias].into_iter().flatten();
         names.find_map(|name| self.0.get(name).map(|value| (name, value.as_str())))
@@ -53,7 +53,7 @@ impl Given {
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));
-            // `_` begins a `<NAME>`: another family.
+            // A `_` here belongs to the family of `<NAME>`, not of `<ID>`.
             rest.is_some_and(|rest| !rest.starts_with('_'))
         };
         self.0
@@ -65,7 +65,7 @@ impl Given {
             .collect()
     }
 
-    /// Parses the value of a variable, or its default.
+    /// Returns the parsed value of a variable, or its parsed default.
     pub(super) fn read<T: Setting>(&self, variable: &Variable) -> Result<T, EnvError> {
         let (name, value) = self.find(variable).unwrap_or((variable.name, variable.default));
         let wrong = |why: String| EnvError {
@@ -77,7 +77,7 @@ impl Given {
     }
 }
 
-/// A variable has a value that is not allowed.
+/// The error for a variable whose value is not permitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}={value}: {why}")]
 pub struct EnvError {
@@ -86,9 +86,9 @@ pub struct EnvError {
     pub(crate) why: String,
 }
 
-/// A type of variables. The text is empty if the variable is not set and has no default.
+/// A type of value. The text to parse is empty if the variable is not set and has no default.
 pub(super) trait Setting: Sized {
-    /// Parses a text. The error says what is allowed; `{}` in it stands for the variable's name.
+    /// Parses a text. The error says what is permitted, and contains `{}` in place of the variable's name.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
@@ -146,7 +146,7 @@ impl Setting for u64 {
     }
 }
 
-/// Types with named values.
+/// Implements [`Setting`] for types whose values are keywords.
 macro_rules! choices {
     ($($type:ty),*) => {$(
         impl Setting for $type {

@@ -1,9 +1,9 @@
 //! The CPUs of each PE ([`Bind`]).
 //!
-//! By default each PE has an equal share of the host's CPUs: disjoint from others, with whole cores, and on one NUMA node, as far as
-//! there are enough CPUs. So a waiting PE never takes CPU time from the PE that it waits for.
+//! By default each PE has an equal, disjoint share of the host's CPUs, so a waiting PE never takes CPU time from the PE that it
+//! waits for. A share consists of whole cores of one NUMA node, if there are enough CPUs.
 //!
-//! Only CPUs that the launcher may use are shared out, so limits of `taskset` or a batch system stay in force.
+//! Only CPUs that the launcher may use are assigned, so limits set by `taskset` or a batch system stay in force.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,14 +18,14 @@ use crate::cpus;
 use crate::env::Bind;
 
 impl Bind {
-    /// Returns the CPU sets, which PEs take in turn (empty: PEs are not bound), and a remark for the user.
+    /// Returns CPU sets, to which PEs are bound in turn, and a remark for the user. If there are no sets, PEs are not bound.
     pub(crate) fn binding(self, pes: usize) -> io::Result<(Vec<CpuSet>, Option<String>)> {
-        // A control group's quota may be below its CPU count.
+        // Includes the quota of the control group, which may be below the number of its CPUs.
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
             return Ok(Default::default());
         }
-        // Systems without binding refuse even the current binding.
+        // Test whether this system supports binding, by binding this thread to its present CPUs.
         let allowed = cpus::allowed().and_then(|allowed| cpus::bind(&allowed).map(|()| allowed));
         let allowed = match allowed {
             Err(error) if self == Self::Share => {
@@ -55,7 +55,7 @@ impl Bind {
     }
 }
 
-/// Returns the CPUs of each PE. There are no more PEs than CPUs. `core` returns a CPU's core.
+/// Returns the CPUs of each PE. `groups` has the CPUs of each NUMA node, and there are enough for one per PE.
 fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     if pes <= groups.len() {
         return parts(groups, pes);
@@ -73,19 +73,19 @@ fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) ->
     groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect()
 }
 
-/// Joins runs of lists to `parts` lists. Lengths of runs differ by at most one.
+/// Concatenates consecutive lists, so that `parts` lists remain. The numbers of joined lists differ by at most one.
 fn parts(lists: &[Vec<usize>], parts: usize) -> Vec<Vec<usize>> {
     let start = |part| lists.len() * part / parts;
     (0..parts).map(|part| lists[start(part)..start(part + 1)].concat()).collect()
 }
 
-/// Returns the core of a CPU, which is the first of the core's hardware threads.
+/// Returns the number of a CPU's core: the lowest CPU number of the core's hardware threads.
 fn core(cpu: usize) -> usize {
     let siblings = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     Root::default().list(&siblings).and_then(|siblings| siblings.first().copied()).unwrap_or(cpu)
 }
 
-/// Returns the number of PEs of each group of CPUs, equal except for groups without CPUs left.
+/// Distributes PEs over groups of CPUs. Numbers of PEs are equal, except in groups with fewer CPUs than that.
 fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     for _ in 0..pes {
@@ -97,7 +97,7 @@ fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     shares
 }
 
-/// Returns the allowed CPUs by NUMA node. CPUs of unknown nodes come last.
+/// Returns the allowed CPUs by NUMA node. CPUs whose node is unknown come last.
 fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut left = allowed.to_vec();

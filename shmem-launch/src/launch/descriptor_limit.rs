@@ -5,14 +5,14 @@ use shmem_core::sync::NodeBarrier;
 
 use super::error::LaunchError;
 
-/// Descriptors of the launcher for each PE: socket, lifeline, two handles of processes, two pipes for output, record.
+/// Descriptors that the launcher holds for each PE: socket, both ends of the lifeline, two pidfds, two output pipes, record.
 const PER_PE: u64 = 8;
 
 const BESIDE: u64 = 64;
 
 pub(crate) const NO_PES: &str = "0 PEs were asked for; a job has at least one";
 
-/// Raises the launcher's soft limit on descriptors for `pes`. Returns the old limit, for the PEs, if changed.
+/// Raises the launcher's soft limit on descriptors for `pes` PEs. If the limit was raised, returns the old limit, for the PEs.
 pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     if pes == 0 {
         return Err(LaunchError::new(NO_PES));
@@ -30,7 +30,7 @@ pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     Ok(is_raised.then_some(before))
 }
 
-/// Raises the soft limit on descriptors for `needed` more. Returns whether that was necessary.
+/// Raises the soft limit on descriptors if it is too low for `needed` more. Returns whether it was.
 pub(crate) fn make_room(needed: u64) -> Result<bool, String> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);
@@ -41,7 +41,7 @@ pub(crate) fn make_room(needed: u64) -> Result<bool, String> {
             Err(format!("may have {most} descriptors open and needs {needed}: raise the limit (ulimit -Hn)"))
         }
         _ => {
-            // A soft limit may always be raised to the hard one.
+            // Cannot fail, because a soft limit may always be raised to the hard limit.
             let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
             Ok(true)
         }

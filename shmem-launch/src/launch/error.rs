@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-/// A job that did not start. Nothing of the job is left.
+/// The error for a job that did not start. None of its processes is left.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct LaunchError {
@@ -21,8 +21,7 @@ impl LaunchError {
         Self { text, code: 127 }
     }
 
-    /// The exit code that shells use for this: 127 for a missing program, 126 for one that cannot be
-    /// run, 2 for everything else.
+    /// Returns the exit code that shells use: 127 for a missing program, 126 if it cannot be run, 2 for everything else.
     pub fn code(&self) -> u8 {
         self.code
     }
@@ -37,7 +36,7 @@ impl LaunchError {
         Self::new(format!("the process of PE {pe} could not be started: {why}{remedy}"))
     }
 
-    /// Explains why the kernel did not run the program as a PE.
+    /// Returns the error for a program that the kernel did not run as a PE.
     pub(crate) fn program(pe: usize, program: &OsStr, why: &io::Error) -> Self {
         let (name, file) = (program.display(), Path::new(program));
         let is_path = program.as_encoded_bytes().contains(&b'/');

@@ -1,5 +1,5 @@
 //! [`Rendezvous`]: fences of all PEs, which make values visible, and exchanges of descriptors between the PEs of a host. A state
-//! machine without input or output, for the launcher and for the first PE of a host: it takes requests, and returns what to send.
+//! machine for the launcher, and for the first PE of a host: its input are requests, and its output the answers to send.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -11,10 +11,10 @@ use super::protocol::{
 };
 use crate::codec;
 
-/// Upper limit on the bytes of values, with their keys, that a PE puts between two fences. The library puts 32 KiB.
+/// Upper limit on the bytes of values and keys that a PE puts between two fences. The library itself puts 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
 
-/// Values since the last fence, and descriptors to share. `D`: a descriptor.
+/// Values that PEs have put since the last fence, and descriptors (of type `D`) to share.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
     seats: BTreeMap<usize, Seat<D>>,
@@ -29,7 +29,7 @@ struct Seat<D> {
     shared: Vec<D>,
 }
 
-/// A call in which a PE waits.
+/// The collective call in which a PE waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MeetingPoint {
     Fence,
@@ -39,11 +39,11 @@ pub(crate) enum MeetingPoint {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Met<D> {
     Fence(Vec<Value>),
-    /// The descriptors of each PE of a host, in the order of their numbers.
+    /// The descriptors of each PE of a host, by ascending PE.
     Share(Vec<(usize, Vec<D>)>),
 }
 
-/// Refuses a key or a value that does not fit into a packet.
+/// Refuses a key or a value that is too long for a packet.
 pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), String> {
     if key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
         return Ok(());
@@ -65,7 +65,7 @@ impl<D> Rendezvous<D> {
         self.seats[&pe].arrived.is_some()
     }
 
-    /// Handles a put, fence or share of a PE. Returns the completed fence or share.
+    /// Handles a put, fence or share of a PE. Returns the fence or share that this request has completed, if any.
     pub(crate) fn take(
         &mut self,
         pe: usize,
@@ -88,7 +88,7 @@ impl<D> Rendezvous<D> {
     fn arrive(&mut self, pe: usize, step: MeetingPoint) -> Result<Option<Met<D>>, String> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
-        // PEs of another host may be one call ahead.
+        // Only PEs of the same host must agree, because PEs of another host may be one call ahead.
         if let Some((other, there)) = neighbours.find_map(|(other, seat)| Some((*other, seat.arrived?)))
             && there != step
         {
@@ -118,10 +118,10 @@ impl<D> Rendezvous<D> {
 }
 
 impl<D> Seat<D> {
-    /// Stores a value in place of an earlier one of the key.
+    /// Stores a value. It replaces an earlier value of the same key.
     fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), String> {
         check(&key, &value)?;
-        // Its size in a packet: many short values have much overhead.
+        // The size of a value in a packet, with its overhead, which dominates if values are short.
         let weight = |value: &[u8]| OVERHEAD + key.len() + value.len();
         let before = self.offers.get(&key).map_or(0, |value| weight(value));
         let bytes = self.bytes - before + weight(&value);
@@ -143,7 +143,7 @@ impl<D> Seat<D> {
     }
 }
 
-/// Encodes values in few packets, at least one.
+/// Encodes values in as few packets as possible, at least one.
 pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     let (mut portion, mut bytes) = (Vec::new(), AROUND_VALUES);
@@ -160,7 +160,7 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     packets
 }
 
-/// Returns the packets to each PE of a host with the other PEs' descriptors: first each PE's count, then the descriptors.
+/// Returns the packets that give each PE of a host the descriptors of the other PEs: first their counts, then the descriptors.
 pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
     lists.iter().flat_map(move |(to, _)| {
         let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
@@ -172,7 +172,7 @@ pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (
     })
 }
 
-/// Splits descriptors into one or more packets. The flag marks the last packet.
+/// Splits descriptors into one or more packets. The flag is true for the last packet.
 pub(crate) fn portions<D>(list: &[D]) -> impl Iterator<Item = (&[D], bool)> {
     let count = list.len().div_ceil(MAX_DESCRIPTORS).max(1);
     let end = |k: usize| list.len().min(k * MAX_DESCRIPTORS);

@@ -1,11 +1,11 @@
-//! [`HostList`]: hosts for an installed launcher, with the number of PEs that each takes.
+//! [`HostList`]: hosts on which an installed launcher starts PEs, with the number of PEs of each.
 
 use std::path::Path;
 use std::str::FromStr;
 
 use super::error::LaunchError;
 
-/// Hosts with the number of PEs that each takes.
+/// Hosts with the number of PEs (slots) that each can run.
 ///
 /// ```
 /// # use shmem_launch as shmem;
@@ -19,8 +19,8 @@ use super::error::LaunchError;
 pub struct HostList(Vec<(String, usize)>);
 
 impl HostList {
-    /// Reads a file with a line for each host: its name, and `:4`, ` 4` or ` slots=4`. `#` begins a comment. `max_slots=8` of Open MPI
-    /// has no effect: no host gets more PEs than it has slots.
+    /// Reads a file with a line for each host: its name, then `:4`, ` 4` or ` slots=4`. `#` begins a comment. Open MPI's
+    /// `max_slots=8` is ignored, because no host gets more PEs than it has slots.
     ///
     /// # Errors
     ///
@@ -33,12 +33,12 @@ impl HostList {
         Self::of(lines.filter(|line| !line.is_empty()))
     }
 
-    /// Number of PEs that all hosts take together.
+    /// Returns the number of PEs that all hosts together can run.
     pub fn slots(&self) -> usize {
         self.0.iter().map(|(_, slots)| slots).fold(0, |all, &slots| all.saturating_add(slots))
     }
 
-    /// Returns the hosts of a job, with the number of PEs of each. Each host is filled before the next.
+    /// Returns the hosts of a job of `pes` PEs, with the number of PEs of each. Fills each host before the next.
     pub(super) fn place(&self, pes: usize) -> Result<Vec<(&str, usize)>, LaunchError> {
         let mut left = pes;
         let mut placed = Vec::new();
@@ -58,7 +58,7 @@ impl HostList {
         Ok(placed)
     }
 
-    /// Reads entries. A host may have several.
+    /// Parses entries. The slots of several entries for one host are added.
     fn of<'t>(entries: impl IntoIterator<Item = &'t str>) -> Result<Self, LaunchError> {
         let mut hosts: Vec<(String, usize)> = Vec::new();
         for text in entries {
@@ -89,8 +89,8 @@ impl FromStr for HostList {
     }
 }
 
-/// Returns name and slots of a host. A name must not look like an option, because the name becomes an argument of a launcher.
-/// Launchers accept no addresses with colons, and no users.
+/// Returns the name and the slots of a host. Refuses names that look like an option, because a name becomes a launcher's argument.
+/// Refuses addresses with colons, and `user@host`, because launchers do not accept them.
 fn entry(text: &str) -> Option<(&str, usize)> {
     let (host, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mut words = rest

@@ -1,7 +1,7 @@
-//! Jobs on several hosts: finds an installed launcher, and makes its command.
+//! Jobs on several hosts: finds an installed launcher, and builds its command line.
 //!
 //! PEs join by PMIx or PMI-1 ([`bootstrap`](crate::bootstrap)), which Open MPI's `mpirun`, PRRTE's `prterun`, MPICH's `mpiexec` and
-//! Slurm's `srun` speak. [`Dialect`] has the options of each.
+//! Slurm's `srun` speak. [`Dialect`] builds the options of each.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,30 +15,30 @@ use super::host_list::HostList;
 use super::spawn::DEFAULTS;
 use super::{Bind, Launch, Output, descriptor_limit};
 
-/// Names of launchers, in the order of the search.
+/// Names of launchers, in the order in which they are tried.
 const LAUNCHERS: [&str; 4] = ["prterun", "mpirun", "mpiexec", SRUN];
 
 const SRUN: &str = "srun";
 
-/// Prefixes of the variables that PEs on other hosts get.
+/// Prefixes of the environment variables that are passed to PEs on other hosts.
 const PREFIXES: [&str; 2] = ["SHMEM_", "SMA_"];
 
-/// Prefixes of variables that an outer launcher has set, which the launcher must not see.
+/// Prefixes of variables that an outer launcher has set. They are removed, so that the new launcher and its PEs do not see them.
 const OUTER: [&str; 8] =
     ["SHMRUN_", "PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMIX_NAMESPACE", "PMIX_RANK"];
 
-/// Option of timeout(1): seconds between SIGTERM and SIGKILL.
+/// Option of timeout(1): the number of seconds between SIGTERM and SIGKILL.
 const GRACE: &str = "--kill-after=10";
 
 impl Launch {
-    /// The command of an installed launcher that starts the job. Without `hosts` the launcher chooses them, as on the nodes of an
-    /// allocation. `launcher` is its name, with options; by default, the first launcher that PEs can join.
+    /// Returns the command of an installed launcher that starts the job. Without `hosts`, the launcher chooses them, for example
+    /// nodes of an allocation. `launcher` is the launcher's name, with options, by default the first launcher that PEs can join.
     ///
     /// Captured output and pretended hosts are ignored. A signal that ends the command's process ends the job.
     ///
     /// # Errors
     ///
-    /// If there is no such launcher, PEs could not join it, or hosts and PEs do not go together.
+    /// If there is no such launcher, PEs could not join it, or the hosts have fewer slots than there are PEs.
     pub fn command(&self, hosts: Option<&HostList>, launcher: Option<&str>) -> Result<Command, LaunchError> {
         if self.pes == 0 {
             return Err(LaunchError::new(descriptor_limit::NO_PES));
@@ -51,9 +51,9 @@ impl Launch {
         let variables = self.variables();
         let mut command = match self.time {
             Some(time) => {
-                // 0 would be no limit.
+                // Not 0, which would mean no limit.
                 let time = time.max(Duration::from_millis(1));
-                // timeout(1), because launchers' own limits end with other codes.
+                // By timeout(1), because time limits of launchers lead to other exit codes.
                 let mut command = Command::new("timeout");
                 command.args(["--foreground", GRACE, &time.as_secs_f64().to_string()]).arg(&words[0]);
                 command
@@ -68,7 +68,7 @@ impl Launch {
             };
         }
         if matches!(dialect, Dialect::OpenMpi | Dialect::Prrte) {
-            // Hydra and Slurm export variables.
+            // Only for Open MPI and PRRTE, because Hydra and Slurm pass on the whole environment.
             let given = variables.iter().filter(|(_, value)| value.is_some());
             given.for_each(|(name, _)| _ = command.arg("-x").arg(name));
         }
@@ -76,7 +76,7 @@ impl Launch {
         Ok(command)
     }
 
-    /// Returns variables to set, and to remove (`None`).
+    /// Returns variables to set for PEs, and variables to remove (`None`).
     fn variables(&self) -> BTreeMap<OsString, Option<OsString>> {
         let is_ours = |name: &OsStr| {
             PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
@@ -95,7 +95,7 @@ impl Launch {
     }
 }
 
-/// Finds the first installed launcher that PEs can join.
+/// Returns the first installed launcher that PEs can join.
 fn found() -> Result<(Vec<String>, Dialect), LaunchError> {
     let mut why = Vec::new();
     for name in LAUNCHERS {
@@ -126,16 +126,16 @@ fn named(words: &str) -> Result<(Vec<String>, Dialect), LaunchError> {
 enum Dialect {
     /// `mpirun` of Open MPI 4.
     OpenMpi,
-    /// `prterun`, and `mpirun` of Open MPI from version 5.
+    /// `prterun`, and `mpirun` of Open MPI 5 or later.
     Prrte,
     /// `mpiexec` of MPICH and of Intel MPI.
     Hydra,
-    /// `srun`, with its plugin for PEs.
+    /// `srun`, with the name of the `--mpi` plugin by which PEs join.
     Slurm(&'static str),
 }
 
 impl Dialect {
-    /// Asks a launcher for its version, or Slurm for its plugins. The error says why PEs cannot join it.
+    /// Runs a launcher to learn its version, or `srun` to learn its plugins. The error says why PEs cannot join the launcher.
     fn spoken_by(name: &str) -> Result<Self, String> {
         let is_srun = Path::new(name).file_name() == Some(OsStr::new(SRUN));
         let asked = if is_srun { "--mpi=list" } else { "--version" };
@@ -144,7 +144,7 @@ impl Dialect {
             ErrorKind::NotFound => format!("there is no `{name}`"),
             _ => format!("`{name}` cannot be run: {error}"),
         })?;
-        // Slurm prints to either stream.
+        // Slurm may print to standard output or to standard error.
         let said = String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned();
         Self::of(is_srun, &said).map_err(|why| format!("`{name}` {why}"))
     }

@@ -1,10 +1,10 @@
-//! Starts, watches and ends the PEs of a job: the library behind `shmrun`, programs that launch themselves, and tests with several PEs.
+//! Starts, watches and ends the PEs of a job. Used by `shmrun`, by programs that launch themselves, and by tests with several PEs.
 //!
-//! Each PE is a child process with one end of a socket (`SHMRUN_SOCKET`), over which it synchronises with the others before they share
-//! memory, passes descriptors, leaves or ends the job. One thread waits for sockets, processes, output and signals; other threads
-//! write output. The launcher has no files and no named shared memory: if it dies, the kernel kills the PEs, and nothing is left.
+//! Each PE is a child process with one end of a socket (`SHMRUN_SOCKET`). By the socket PEs synchronise before they share memory,
+//! pass descriptors, leave the job, or end it. One thread waits for sockets, processes, output and signals. Other threads write
+//! output. The launcher has no files and no named shared memory. If it dies, the kernel kills the PEs, and nothing is left.
 //!
-//! All PEs are on this host, even pretended hosts ([`HostsAs`]). For other hosts there is the command of an installed launcher
+//! All PEs run on this host, even those on pretended hosts ([`HostsAs`]). An installed launcher starts PEs on other hosts
 //! ([`Launch::command`]).
 //!
 //! ```text
@@ -15,8 +15,8 @@
 //! cpu_binding        the CPUs of each PE                     pretended         pretended hosts
 //! pe                 one PE: its processes, its socket, its state
 //! exchange_server    puts, fences, and descriptors that PEs share
-//! pe_record          a PE's record in its memory             report            reports for people
-//! socket             packets with descriptors                protocol          what packets say
+//! record             a PE's record in its memory             report            error texts and reports
+//! socket             packets with descriptors                messages          contents of packets
 //! output             output of PEs                           posix_signals     SIGINT and others
 //! ```
 
@@ -50,31 +50,31 @@ pub use host_list::HostList;
 pub use pe::held;
 pub use pretended::HostsAs;
 
-/// Variable with the descriptor of the inherited socket.
+/// Variable with the descriptor of the PE's inherited socket.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
 pub(crate) const PE: &str = "SHMRUN_PE";
 pub(crate) const NPES: &str = "SHMRUN_NPES";
-/// Variable with the job's random number, in hexadecimal.
+/// Variable with the random number that identifies the job, in hexadecimal.
 pub(crate) const JOB: &str = "SHMRUN_JOB";
 
-/// Variable with the pretended hosts of jobs that tests start.
+/// Variable with the placement on pretended hosts, for jobs that tests start.
 pub const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
 
 const PRODUCT: &str = "shmem";
 
-/// The destination of the PEs' output.
+/// The destination of PEs' output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// The launcher's own output; by whole lines, unless that is a terminal.
+    /// The launcher's standard output and standard error. Whole lines are forwarded, but a terminal is left to the PEs.
     #[default]
     Inherit,
-    /// Likewise, with a PE number before each line.
+    /// The launcher's standard output and standard error. Whole lines are forwarded, each after its PE's number.
     Tag,
-    /// The caller.
+    /// The [`Outcome`], for the caller.
     Capture,
 }
 
-/// A job to be started.
+/// The description of a job to start.
 ///
 /// ```no_run
 /// # use shmem_launch as shmem;
@@ -88,7 +88,7 @@ pub(crate) enum Output {
 #[must_use = "nothing is started before `run`"]
 pub struct Launch {
     program: OsString,
-    /// `None`: the program.
+    /// The program's `argv[0]`, or `None` for the program's path.
     arg0: Option<OsString>,
     args: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
@@ -104,68 +104,68 @@ pub struct Launch {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The exit code: 0, the code of the first failed PE, or 128 plus the signal's number.
+    /// The exit code: 0, the first failed PE's, 128 plus the number of a signal that ended the job, or 124 after a timeout.
     pub code: u8,
-    /// The cause of its end, if not all PEs ended in order.
+    /// The cause of the job's end, unless all PEs ended in order.
     pub failure: Option<Failure>,
-    /// All messages of the launcher, printed or not.
+    /// All texts that the launcher has reported, printed or not.
     pub report: String,
-    /// The output of each PE, if it was captured; else empty.
+    /// The output of each PE if it was captured, or else empty.
     pub outputs: Vec<Printed>,
 }
 
 /// The output of a PE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// Standard output.
+    /// The PE's standard output.
     pub out: Vec<u8>,
-    /// Standard error.
+    /// The PE's standard error.
     pub err: Vec<u8>,
 }
 
-/// Why a job ended early.
+/// The cause of a job's early end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// A PE ended by a signal, with a code other than 0, or before it left the job.
+    /// A PE was killed by a signal, exited with a code other than 0, or ended before it left the job.
     Died {
-        /// The first such PE.
+        /// The number of the first PE that died.
         pe: usize,
-        /// In words: `was killed by signal 11 (SIGSEGV)`.
+        /// How the PE died: `was killed by signal 11 (SIGSEGV)`.
         how: String,
     },
-    /// A PE ended the job.
+    /// A PE aborted the job.
     Aborted {
-        /// The PE.
+        /// The number of the PE that aborted the job.
         pe: usize,
-        /// Its exit code for the job.
+        /// The exit code that the PE asked for.
         code: i32,
-        /// Its message.
+        /// The PE's error text.
         message: String,
     },
-    /// A PE broke the launcher's protocol.
+    /// A PE violated the launcher's protocol.
     Broken {
-        /// The PE.
+        /// The number of the PE.
         pe: usize,
-        /// In words.
+        /// A description of the violation.
         what: String,
     },
     /// The PEs' output could not be written.
     Output {
-        /// In words.
+        /// A description of the error.
         what: String,
     },
-    /// A signal to the launcher.
+    /// The launcher received a signal that ends the job.
     Interrupted {
-        /// Its number.
+        /// The number of the signal.
         signal: i32,
     },
-    /// The job ran for the time of [`Launch::timeout`].
+    /// The job ran for longer than [`Launch::timeout`].
     TimedOut,
 }
 
 impl Launch {
-    /// A job of `pes` processes of `program`: a path with a `/`, or a name in a directory of `PATH`.
+    /// Describes a job of `pes` processes of `program`, which is a path with a `/`, or the name of a file in a directory of `PATH`.
     pub fn new(program: impl Into<OsString>, pes: usize) -> Self {
         Self {
             program: program.into(),
@@ -182,13 +182,13 @@ impl Launch {
         }
     }
 
-    /// Adds arguments.
+    /// Adds arguments of the program.
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// Sets a variable for the PEs. They inherit the launcher's environment.
+    /// Sets an environment variable for the PEs, which otherwise inherit the launcher's environment.
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), Some(value.into())));
         self
@@ -200,38 +200,37 @@ impl Launch {
         self
     }
 
-    /// Places PEs on pretended hosts, between which no memory is shared.
+    /// Places PEs on pretended hosts. PEs of different pretended hosts share no memory.
     pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
         self.hosts = Some(hosts);
         self
     }
 
-    /// Binds PEs to CPUs. By default they are not bound: jobs that a program starts often run side by side.
+    /// Binds PEs to CPUs. By default PEs are not bound, because a program may start several jobs at a time.
     pub fn bind(mut self, bind: Bind) -> Self {
         self.bind = bind;
         self
     }
 
-    /// Writes `[PE] ` before each line of output.
+    /// Writes `[PE] ` before each line of the PEs' output.
     pub fn tag_output(mut self) -> Self {
         self.output = Output::Tag;
         self
     }
 
-    /// Keeps the PEs' output, and the launcher's messages, for the [`Outcome`].
+    /// Collects the PEs' output, and the launcher's reports, in the [`Outcome`], and prints neither.
     pub fn capture_output(mut self) -> Self {
         self.output = Output::Capture;
         self
     }
 
-    /// Handles signals to the calling thread while the job runs: SIGINT, SIGTERM and SIGHUP end the job, SIGQUIT prints what each PE
-    /// waits for.
+    /// Handles signals to the calling thread during the job. SIGINT, SIGTERM and SIGHUP end it. SIGQUIT prints what each PE does.
     pub fn watch_signals(mut self) -> Self {
         self.watch_signals = true;
         self
     }
 
-    /// Sets the launcher's prefix of messages; by default `shmem`.
+    /// Sets the prefix of the launcher's reports. The default is `shmem`.
     pub fn speaker(mut self, name: impl Into<String>) -> Self {
         self.speaker = name.into();
         self
@@ -246,12 +245,12 @@ impl Launch {
 
 /// Launches the calling program, with its arguments, as `pes` PEs (`SHMEM_NPES`). Returns the job's exit code.
 ///
-/// To be called before the program has started threads.
+/// Must be called before the program starts threads.
 pub fn itself(pes: usize, bind: Bind) -> u8 {
     let run = || {
         let program =
             std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))?;
-        // `exe` leads to this file even if its name is gone, or names a newer build.
+        // `/proc/self/exe` leads to this file even if the file was removed, or its name is now that of a newer build.
         let program = if program.exists() { program } else { "/proc/self/exe".into() };
         let mut words = std::env::args_os();
         let arg0 = words.next();
@@ -275,7 +274,7 @@ fn say(speaker: &str, text: &str) {
     crate::diagnostics::say(&format!("{speaker}: {text}"));
 }
 
-/// Converts a time for the kernel, rounded up so that no wait ends early.
+/// Converts a time to the kernel's type. Rounds up, so that no wait ends early.
 pub(crate) fn timespec(time: Duration) -> Timespec {
     let time = time.saturating_add(Duration::from_micros(1));
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }

@@ -1,11 +1,10 @@
-//! Output of PEs that passes through the launcher: forwarded by whole lines, each with its PE's number on request, or kept for
-//! the caller.
+//! Output of PEs that passes through the launcher: collected for the caller, or forwarded by lines, on request with PE numbers.
 //!
-//! If several processes write into one file or pipe, they tear each other's lines, because libraries write whenever their buffers
-//! are full. Into a terminal they write line by line, so a terminal is left to the PEs.
+//! If several processes write to one file or pipe, their lines get mixed, because libraries write whenever a buffer is full. To a
+//! terminal, libraries write line by line, so PEs write to a terminal directly.
 //!
-//! A thread for each stream of the launcher reads the pipes of PEs and writes. While a reader of the launcher's output pauses, that
-//! thread waits in its write, and PEs that print wait, as they would without a launcher.
+//! For each stream of the launcher, a thread reads the pipes of PEs and writes to the stream. While the reader of the launcher's
+//! output pauses, the thread blocks in its write, and PEs block when they print, as without a launcher.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
@@ -20,7 +19,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::socket::is_readable;
 use super::{Output, Printed};
 
-/// Upper limit on the bytes of a line. A longer line is passed on in pieces.
+/// Upper limit on the bytes of a line that is forwarded as a whole. A longer line is forwarded in pieces.
 const LONGEST_LINE: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +34,8 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// Returns the pipes of each PE, each as the list of streams that write into the pipe. Streams that go to one file share a pipe, which
-/// keeps their order; the pipe's output goes to the first stream.
+/// Returns a PE's output pipes, each as the list of streams that write to the pipe. If both streams of the launcher are one file,
+/// both streams of the PE share a pipe, which keeps their order. Output of a pipe goes to the first stream of its list.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
@@ -52,74 +51,74 @@ pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     pipes
 }
 
-/// The threads that pass output on: one for each stream of the launcher, or one for both.
+/// The threads that forward output: one thread for each stream of the launcher, or one for both.
 #[derive(Debug)]
 pub(crate) struct Outlets(Vec<Forwarder>);
 
-/// A thread that reads pipes of PEs, and writes to a stream of the launcher, or keeps what it has read.
+/// A thread that reads pipes of PEs. It writes to a stream of the launcher, or collects the output.
 #[derive(Debug)]
 struct Forwarder {
     stream: StdStream,
-    /// Where the thread gets its sources from; `None`: the thread has all.
+    /// The sender of pipes to the thread, or `None` when the thread has all pipes.
     sources: Option<Sender<Source>>,
-    /// A pipe for the launcher's own lines; `None`: closed, which ends the thread.
+    /// A pipe for the launcher's own lines. `None` if closed, which makes the thread end.
     lines: Option<OwnedFd>,
-    /// A pipe without data, which closes when the thread ends.
+    /// The read end of a pipe without data, whose other end the thread closes when it ends.
     end: OwnedFd,
     thread: Option<JoinHandle<Ended>>,
     ended: Option<Ended>,
 }
 
-/// The result of writing, and the sources. They are closed if nobody reads the output, so that PEs that print get an error.
+/// The result of writing, and the pipes. The pipes are closed if nobody reads the output, so that PEs that print get an error.
 type Ended = (Result<(), Errno>, Vec<Source>);
 
-/// A pipe of a PE.
+/// An output pipe of a PE.
 #[derive(Debug)]
 struct Source {
     pe: usize,
     stream: StdStream,
-    /// `None`: the pipe has ended.
+    /// The read end of the pipe, or `None` after its end was read.
     pipe: Option<OwnedFd>,
-    /// Bytes that are still to be passed on, or are kept.
+    /// Bytes that were read, and not yet forwarded. If output is collected, all bytes.
     bytes: Vec<u8>,
 }
 
 impl Outlets {
-    /// Fails if no thread can be started. Then no PE must be started.
+    /// Starts the threads. If this fails, the caller must not start PEs.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
         let is_one = output == Output::Capture || pipes.iter().any(|streams| streams.len() > 1);
         let streams = if is_one { &[StdStream::Out][..] } else { &[StdStream::Out, StdStream::Err] };
         streams.iter().map(|stream| Forwarder::start(*stream, output)).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Adds a pipe of a PE. Reads of the pipe must not block.
+    /// Adds an output pipe of a PE. The pipe must be non-blocking.
     pub(crate) fn add(&mut self, pe: usize, stream: StdStream, pipe: OwnedFd) {
         let source = Source { pe, stream, pipe: Some(pipe), bytes: Vec::new() };
         if let Some(sources) = &self.0[self.index(stream)].sources {
-            // The thread receives until the sender is dropped.
+            // Cannot fail, because the thread receives until the sender is dropped.
             let _ = sources.send(source);
         }
     }
 
-    /// Lets the threads read, after all pipes were added.
+    /// Lets the threads read. Called after all pipes were added.
     pub(crate) fn open(&mut self) {
         self.0.iter_mut().for_each(|forwarder| forwarder.sources = None);
     }
 
-    /// Returns descriptors that are ready when a thread has ended.
+    /// Returns a descriptor for each running thread, which is ready when the thread has ended.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let running = self.0.iter().filter(|forwarder| forwarder.ended.is_none());
         running.map(|forwarder| PollFd::new(&forwarder.end, PollFlags::IN)).collect()
     }
 
-    /// Writes lines of the launcher after all output of PEs so far. Drops the lines if nobody has read many earlier ones.
+    /// Writes lines of the launcher after all output of PEs so far. Drops the lines if the pipe to the thread is full.
     pub(crate) fn say(&mut self, lines: &str) {
         if let Some(pipe) = &self.0[self.index(StdStream::Err)].lines {
             let _ = retry_on_intr(|| rustix::io::write(pipe, lines.as_bytes()));
         }
     }
 
-    /// Returns the result of writing, if the thread has ended.
+    /// Returns the result of writing to a stream, if its thread has ended.
     pub(crate) fn end(&mut self, stream: StdStream) -> Option<io::Result<()>> {
         let index = self.index(stream);
         let forwarder = &mut self.0[index];
@@ -129,10 +128,10 @@ impl Outlets {
         forwarder.ended.as_ref().map(|(result, _)| result.map_err(io::Error::from))
     }
 
-    /// Closes a stream, standard output first. Returns whether lines are still to be written.
+    /// Closes a stream; the caller closes standard output first. Returns whether the thread is still writing.
     pub(crate) fn close(&mut self, stream: StdStream) -> bool {
         if stream == StdStream::Out && self.0.len() == 1 {
-            // The launcher's own lines on standard error come later.
+            // One thread serves both streams, and standard error is closed later, after the launcher's own lines.
             return false;
         }
         let index = self.index(stream);
@@ -140,12 +139,12 @@ impl Outlets {
         self.end(stream).is_none()
     }
 
-    /// Returns the stream of the launcher that a PE's stream is passed on to.
+    /// Returns the stream of the launcher to which a PE's stream is forwarded.
     pub(crate) fn stream_of(&self, stream: StdStream) -> StdStream {
         self.0[self.index(stream)].stream
     }
 
-    /// Returns the output that was kept.
+    /// Returns the collected output of each PE.
     pub(crate) fn into_printed(mut self, pes: usize) -> Vec<Printed> {
         let mut printed = vec![Printed::default(); pes];
         for forwarder in &mut self.0 {
@@ -183,13 +182,13 @@ impl Forwarder {
     }
 }
 
-/// Passes output on until the launcher closes `own`, the pipe of its lines, or until a write fails.
+/// Forwards output until the launcher closes its end of `own`, the pipe for its lines, or until a write fails.
 fn forward(stream: StdStream, output: Output, mut sources: Vec<Source>, own: OwnedFd) -> Ended {
     let mut own = Source { pe: 0, stream, pipe: Some(own), bytes: Vec::new() };
     let mut result = Ok(());
     while result.is_ok() && own.pipe.is_some() {
         let ready = ready(sources.iter().chain([&own]));
-        // Output that PEs wrote before the launcher's lines is ready when the lines are.
+        // The PEs' pipes come before `own`, so that output written before the launcher's lines is forwarded before them.
         let all = sources.iter_mut().map(|source| (source, output)).chain([(&mut own, Output::Inherit)]);
         let mut all = all.zip(ready).filter(|(_, is_ready)| *is_ready);
         result = all.try_for_each(|((source, output), _)| source.pass_on(stream, output, false));
@@ -203,13 +202,13 @@ fn forward(stream: StdStream, output: Output, mut sources: Vec<Source>, own: Own
     (result, sources)
 }
 
-/// Waits until a source is ready. Returns which are.
+/// Blocks until a pipe is ready. Returns whether each pipe is ready.
 fn ready<'s>(sources: impl Iterator<Item = &'s Source> + Clone) -> Vec<bool> {
     let mut list: Vec<_> = sources
         .clone()
         .filter_map(|source| Some(PollFd::new(source.pipe.as_ref()?, PollFlags::IN)))
         .collect();
-    // An error: all are taken for ready, and have nothing to read.
+    // After an error all pipes count as ready. A read of a pipe without data then does nothing.
     let is_known = retry_on_intr(|| poll(&mut list, None)).is_ok();
     let mut list = list.into_iter();
     let mut is_ready = || list.next().is_some_and(|fd| !is_known || !fd.revents().is_empty());
@@ -217,8 +216,8 @@ fn ready<'s>(sources: impl Iterator<Item = &'s Source> + Clone) -> Vec<bool> {
 }
 
 impl Source {
-    /// Reads at least what the pipe holds, but a bounded amount, so that a PE that prints without end starves no other. Writes whole
-    /// lines, or keeps all. `is_end`: also writes an unfinished last line.
+    /// Reads what is in the pipe, up to a limit above a pipe's capacity, so that a PE that prints without end cannot starve others.
+    /// Writes whole lines, or collects all bytes. With `is_end`, also writes an unfinished last line.
     fn pass_on(&mut self, to: StdStream, output: Output, is_end: bool) -> Result<(), Errno> {
         let mut chunk = [0; 16 << 10];
         for _ in 0..16 {
@@ -242,7 +241,7 @@ impl Source {
     }
 }
 
-/// Writes all bytes, also to a file that others have made non-blocking.
+/// Writes all bytes, even if another process has made the file non-blocking.
 fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match rustix::io::write(&to, bytes) {
@@ -255,7 +254,7 @@ fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Removes the whole lines of `bytes`, and returns them tagged. A partial line stays, unless too long, or with `all`.
+/// Removes whole lines from `bytes`, and returns them, each after `tag`. Leaves a partial line unless it is too long or with `all`.
 fn tagged(tag: &str, bytes: &mut Vec<u8>, all: bool) -> Vec<u8> {
     let end = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let mut lines = Vec::new();

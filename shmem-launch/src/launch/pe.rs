@@ -1,4 +1,4 @@
-//! [`Member`]: a PE as its launcher sees it.
+//! [`Member`]: the launcher's state of one PE.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,51 +16,51 @@ use super::report::{Death, Standing, end_of};
 use super::socket::{Channel, Packet, is_readable};
 use crate::codec;
 
-/// `PF_SIGNALED` of the kernel: a signal has ended the thread.
+/// The kernel's `PF_SIGNALED`, a flag of a thread that a signal has killed.
 const SIGNALED: u32 = 0x400;
 
 #[derive(Debug)]
 pub(crate) struct Member {
     pe: usize,
     child: Child,
-    /// A pidfd, which is readable when the child has ended.
+    /// A pidfd of the child, readable when the child has ended.
     handle: Option<OwnedFd>,
     channel: Option<Channel>,
     outbox: VecDeque<Outgoing>,
-    /// Whether packets are ignored.
+    /// Whether packets of this PE are ignored.
     unheard: bool,
     joined: Option<Joined>,
-    /// The PE's end of a pipe without data, which closes when the launcher dies.
+    /// The PE's end of the lifeline, a pipe without data. The launcher's end closes when the launcher dies.
     pub(crate) lifeline: Rc<OwnedFd>,
     _held: OwnedFd,
-    /// The PE's first shared descriptor: memory with the PE's record.
+    /// The first descriptor that the PE shared: memory that contains its [`record`].
     pub(crate) memory: Option<Rc<OwnedFd>>,
     pub(crate) finished: bool,
-    /// The message of the PE's abort.
+    /// Description of the PE's abort, if the PE has aborted the job.
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
     pub(crate) death_told: bool,
 }
 
-/// A packet to one PE or several.
+/// A packet to be sent to one or several PEs.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) bytes: Rc<[u8]>,
     pub(crate) descriptors: Vec<Rc<OwnedFd>>,
 }
 
-/// The process that joined as the PE: the child process, or one of its descendants.
+/// The process that has joined the job as the PE: the child, or a descendant of the child.
 #[derive(Debug)]
 struct Joined {
     pid: u32,
-    /// A pidfd, which is readable when the process has ended; `None` for the child.
+    /// A pidfd of the process, readable when the process has ended. `None` if the process is the child.
     handle: Option<OwnedFd>,
     gone: bool,
 }
 
 impl Member {
-    /// `child` is the PE's process, the pair the lifeline's ends.
+    /// Returns the state of a PE that was just started as `child`. The pair is the PE's end and the launcher's end of the lifeline.
     pub(crate) fn new(pe: usize, child: Child, channel: Channel, (given, held): (OwnedFd, OwnedFd)) -> Self {
         Self {
             pe,
@@ -83,7 +83,7 @@ impl Member {
 
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let mut list = Vec::new();
-        // A closed channel that is ignored would be ready for ever.
+        // `poll` would always report a closed channel, so an ignored channel is left out.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
         if let Some(channel) = self.channel.as_ref().filter(heard) {
             let input = if self.unheard { PollFlags::empty() } else { PollFlags::IN };
@@ -97,7 +97,7 @@ impl Member {
         list
     }
 
-    /// Returns whether only polling finds the PE's end.
+    /// Returns whether the child has no pidfd, so that the launcher must check regularly whether the child has ended.
     pub(crate) fn must_be_asked(&self) -> bool {
         self.handle.is_none() && self.ended.is_none()
     }
@@ -128,7 +128,7 @@ impl Member {
         self.send(Outgoing { bytes: codec::encode(reply).into(), descriptors });
     }
 
-    /// Sends queued packets as far as there is room. Drops them if the PE is gone.
+    /// Sends queued packets until the socket is full. Drops them if the PE's end is closed.
     pub(crate) fn flush(&mut self) {
         while let (Some(channel), Some(packet)) = (&self.channel, self.outbox.front()) {
             match channel.try_send(&packet.bytes, &packet.descriptors) {
@@ -151,7 +151,7 @@ impl Member {
         self.joined.as_ref().map(|joined| joined.pid)
     }
 
-    /// Finds out which processes have ended. Earlier packets can still be received.
+    /// Finds out which of the PE's processes have ended. Packets that they sent before can still be received.
     pub(crate) fn reap(&mut self) {
         if self.ended.is_none() {
             self.ended = end_of(&mut self.child);
@@ -163,7 +163,7 @@ impl Member {
         }
     }
 
-    /// Returns whether the joined process has ended; `None`: none has joined.
+    /// Returns whether the process that joined has ended, or `None` if no process has joined.
     fn has_gone(&self) -> Option<bool> {
         let joined = self.joined.as_ref()?;
         Some(match joined.handle {
@@ -173,19 +173,19 @@ impl Member {
         })
     }
 
-    /// Returns whether the PE is out of reach although its first process goes on. A PE that has aborted is about to end.
+    /// Returns whether the PE cannot be reached, although the child still runs. False for a PE that has finished or aborted.
     pub(crate) fn is_lost(&self) -> bool {
         let out_of_reach = self.has_gone().is_some_and(|gone| gone || self.channel.is_none());
         out_of_reach && !self.finished && self.aborted.is_none() && self.ended.is_none()
     }
 
-    /// Returns when the PE [was lost](Self::is_lost).
+    /// Returns since when the PE [is lost](Self::is_lost), or `None` if it is not.
     pub(crate) fn lost_since(&mut self, now: Instant) -> Option<Instant> {
         self.lost = self.is_lost().then(|| self.lost.unwrap_or(now));
         self.lost
     }
 
-    /// Returns whether the PE's known processes have ended.
+    /// Returns whether the child and the process that joined have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() && self.has_gone() != Some(false)
     }
@@ -196,7 +196,7 @@ impl Member {
         self.aborted.is_none() && (!status.success() || left_early)
     }
 
-    /// Returns the state of a stopped or dying process.
+    /// Returns the state of the PE's process if the process is stopped or dying.
     pub(crate) fn held(&self) -> Option<Standing> {
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
@@ -212,7 +212,7 @@ impl Member {
 
     pub(crate) fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
-            // Not reaped, so the number is the child's.
+            // The number still belongs to the child, because the child was not yet waited for.
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
         if let Some(Joined { handle: Some(handle), gone: false, .. }) = &self.joined {
@@ -241,22 +241,22 @@ impl Member {
     }
 }
 
-/// A pidfd, which is readable when the process has ended. Kernels before 5.3, and some containers, have none.
+/// Returns a pidfd, readable when the process has ended. Kernels before 5.3, and some containers, have no pidfds.
 fn open(pid: u32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok()
 }
 
-/// The state of a process that is stopped, traced or dying, from `/proc/PID/stat` (proc(5)).
+/// Returns the state of a process that is stopped, traced or dying, by `/proc/PID/stat` (proc(5)).
 pub fn held(pid: u32) -> Option<Standing> {
     standing_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn standing_in(stat: &str) -> Option<Standing> {
-    // The second field is a name in parentheses, with any characters.
+    // The second field is a name in parentheses, which may contain any characters.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let (state, flags) = (fields.next()?, fields.nth(5)?.parse::<u32>().ok()?);
     match state {
-        // The first thread of a killed process may be gone long before the last one.
+        // In a killed process the first thread may end long before the last thread, and then the state letter says little.
         _ if flags & SIGNALED != 0 => Some(Standing::Dying),
         "T" => Some(Standing::Stopped),
         "t" => Some(Standing::Traced),

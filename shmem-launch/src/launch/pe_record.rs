@@ -1,5 +1,5 @@
-//! Reads a PE's record from its memory, for the launcher: also after the PE has died, because its memory lives as long as the launcher's
-//! descriptor.
+//! Reads a PE's record from the PE's memory, for the launcher. This also works after the PE has died, because the launcher's
+//! descriptor keeps the memory alive.
 
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -11,10 +11,10 @@ use shmem_core::system_area::{PeRecord, Stage, SystemArea, monotonic_now};
 
 use super::report::Standing;
 
-/// Bytes at the start of a PE's memory that hold its record.
+/// Bytes to map: from the start of a PE's memory to the end of its record.
 const BYTES: usize = offset_of!(SystemArea, record) + size_of::<PeRecord>();
 
-/// Reads the record from the first descriptor that a PE shared.
+/// Reads the PE's record. `memory` is the first descriptor that the PE shared.
 pub(crate) fn read(memory: &OwnedFd) -> Standing {
     view(memory).unwrap_or(Standing::Unknown)
 }
@@ -26,17 +26,16 @@ fn view(memory: &OwnedFd) -> Option<Standing> {
     if !holds_record {
         return None;
     }
-    // Mapped for this call only.
     let map = MmapOptions::new().len(BYTES).map_raw_read_only(memory.as_raw_fd()).ok()?;
     let record = map.as_ptr().wrapping_add(offset_of!(SystemArea, record)).cast::<PeRecord>();
-    // SAFETY: the mapping holds `BYTES` bytes, of which the record is the end, at an offset that is
-    // a multiple of its alignment from a page; it outlives the reference. A record has no invalid
-    // bit patterns, is only read here, and by atomic or volatile reads, as its other readers do.
+    // SAFETY: the mapping has `BYTES` bytes and outlives the reference. The record is at the mapping's end, and aligned, because
+    // the mapping begins at a page. Any bits are valid for a record. It is only read here, and only by atomic or volatile reads,
+    // because its PE may write it meanwhile.
     let record = unsafe { &*record };
     Some(describe(record))
 }
 
-/// The state in a record.
+/// Returns the state of a PE by its record.
 pub fn describe(record: &PeRecord) -> Standing {
     if !record.is_started() {
         return Standing::Unknown;

@@ -1,5 +1,5 @@
-//! [`Pes`]: starts the PEs of a job, answers their requests, and notices their ends. Each failure becomes an [`Event`], about which the
-//! [run](super::run) decides.
+//! [`Pes`]: starts the PEs of a job, answers their requests, and notices their ends. A failure becomes an [`Event`] for
+//! [`run`](super::run), which decides whether the job ends.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -20,17 +20,16 @@ use super::socket::Packet;
 use super::spawn::Spawner;
 use crate::codec;
 
-/// Time that a PE may be out of reach while its first process goes on.
+/// Time that a PE may be unreachable while its child process still runs. After that the PE counts as dead.
 const LOST: Duration = Duration::from_millis(500);
 
-/// Interval of polling processes without a pidfd, and PEs out of reach.
+/// Polling interval for processes without a pidfd, and for PEs that cannot be reached.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
-/// Upper limit on the packets that are taken from a PE in its turn, more than a socket holds. Other processes may write to the same
-/// socket without end.
+/// Upper limit on the packets received from one PE at a time, so that a PE that writes without end cannot starve other PEs.
 const TURN: usize = 1 << 16;
 
-/// Upper limit on the unread answers of a PE.
+/// Upper limit on the answers that wait for a PE to read them. Beyond it the PE is ignored.
 const UNREAD: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub(crate) struct Pes {
 }
 
 impl Pes {
-    /// Starts the PEs. If one cannot be started, the others are killed.
+    /// Starts all PEs. If a PE cannot be started, kills the others.
     pub(crate) fn start(spawner: Spawner, outlets: &mut Outlets) -> Result<Self, LaunchError> {
         let mut started = Self::of(spawner);
         for pe in 0..started.job().pes {
@@ -82,7 +81,7 @@ impl Pes {
         }
     }
 
-    /// Descriptors to wait on, each with a number for [`serve`](Self::serve).
+    /// Returns the descriptors to wait for, each with its PE's number, as [`serve`](Self::serve) expects.
     pub(crate) fn poll_list(&self) -> Vec<(usize, PollFd<'_>)> {
         let members = self.members.iter().enumerate();
         members.flat_map(|(pe, member)| member.poll_list().into_iter().map(move |fd| (pe, fd))).collect()
@@ -93,7 +92,7 @@ impl Pes {
         self.members.iter().any(must_look).then_some(LOOK)
     }
 
-    /// Serves PEs that are ready. Returns failures.
+    /// Serves the PEs whose descriptors are ready. Returns failures.
     pub(crate) fn serve(&mut self, ready: &[usize]) -> Vec<Event> {
         for pe in 0..self.members.len() {
             if ready.contains(&pe) || self.members[pe].must_be_asked() {
@@ -129,7 +128,7 @@ impl Pes {
         self.members.iter().all(Member::is_over)
     }
 
-    /// Returns whether no PE can wait for another PE.
+    /// Returns whether every PE has left the job or ended, so that no PE can wait for another PE.
     pub(crate) fn have_left(&self) -> bool {
         self.members.iter().all(|member| member.finished || member.is_over())
     }
@@ -158,10 +157,10 @@ impl Pes {
         let has_begun = self.has_begun();
         for pe in 0..self.members.len() {
             let member = &mut self.members[pe];
-            // The death of a dying process is reported when its cause is known.
+            // A dying process is reported when it has ended, because its exit status tells the cause.
             let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST)
                 && member.held() != Some(Standing::Dying);
-            // A program need not join, if none of its PEs does.
+            // A PE that ends without joining has died, unless no PE has joined: the program may not use the library.
             let died = lost || member.died() || has_begun && member.stayed_away();
             let died = died && !std::mem::replace(&mut member.death_told, true);
             if died {
@@ -178,7 +177,7 @@ impl Pes {
             Ok(ToLauncher::Hello { version, job, pe: claimed }) => {
                 self.greet(pe, (pid, uid), (version, job, claimed))
             }
-            // A process that the PE has forked has the same socket, and is ignored.
+            // Ignore other processes than the PE, because a process that the PE has forked has the same socket.
             _ if joined.is_some_and(|joined| joined != pid) => {}
             Ok(request) if joined.is_some() => self.answer(pe, request, packet.descriptors),
             _ => {
@@ -255,7 +254,7 @@ impl Pes {
         }
     }
 
-    /// Returns whether a PE may begin a step: no step is pending, and all earlier packets were sent.
+    /// Returns whether a PE may begin a fence or share: no earlier one is pending, and all packets to the PE were sent.
     fn may_go_on(&mut self, pe: usize) -> bool {
         let member = &mut self.members[pe];
         member.flush();
@@ -270,7 +269,7 @@ impl Pes {
         self.members.iter_mut().for_each(Member::flush);
     }
 
-    /// Reports that a PE has broken the protocol, and ignores it from now on.
+    /// Reports that a PE has violated the protocol, and ignores its packets from now on.
     fn break_off(&mut self, pe: usize, what: String) {
         self.members[pe].ignore();
         self.events.push(Event::Broken { pe, what });

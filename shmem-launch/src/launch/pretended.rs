@@ -1,7 +1,7 @@
 //! Pretended hosts ([`HostsAs`]): several hosts on one machine, for tests.
 //!
-//! PEs learn their hosts from the launcher alone ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)). So PEs of different
-//! pretended hosts share no memory, and communicate as PEs of different machines.
+//! PEs get their host numbers from the launcher alone ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)). So PEs of
+//! different pretended hosts share no memory, and communicate as if they ran on different machines.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use shmem_core::fixed_text::counted;
 
 use super::error::LaunchError;
 
-/// A placement of PEs on hosts.
+/// A placement of PEs on pretended hosts.
 ///
 /// ```
 /// # use shmem_launch as shmem;
@@ -26,7 +26,7 @@ pub struct HostsAs(Pattern);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
     Each(Vec<u32>),
-    /// Hosts of `pes` consecutive PEs each. `hosts` is `None`: as many as needed.
+    /// Hosts with `pes` consecutive PEs each. If `hosts` is `None`, as many hosts as the job needs.
     Grid {
         hosts: Option<usize>,
         pes: usize,
@@ -34,11 +34,11 @@ enum Pattern {
 }
 
 impl HostsAs {
-    /// The host of each of `pes` PEs.
+    /// Returns the host number of each of `pes` PEs.
     ///
     /// # Errors
     ///
-    /// If the pattern is for another number of PEs.
+    /// If the placement is for another number of PEs.
     pub fn hosts(&self, pes: usize) -> Result<Vec<u32>, LaunchError> {
         let placed = match &self.0 {
             Pattern::Each(hosts) => hosts.len(),

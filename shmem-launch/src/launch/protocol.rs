@@ -1,32 +1,32 @@
 //! Messages between a PE and its launcher.
 //!
-//! Each message is one packet of a `SOCK_SEQPACKET` socket, in the format of [`codec`]. Descriptors are sent beside the bytes of a packet.
-//! Messages are not trusted: [`exchange_server`](super::exchange_server) checks sizes of values.
+//! Each message is one packet of a `SOCK_SEQPACKET` socket, in the format of [`codec`]. Descriptors are ancillary data of a packet.
+//! Messages are not trusted, so [`exchange_server`](super::exchange_server) checks the sizes of values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::codec::Message;
 
-/// Version of the protocol, which must be equal on both sides.
+/// Version of the protocol, which must be equal in launcher and PE.
 pub(crate) const VERSION: u32 = 6;
 
-/// Upper limit on the bytes of a packet, below the smallest socket buffer that systems are set up with.
+/// Upper limit on the bytes of a packet. Common sizes of socket buffers are larger.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 
 pub(crate) const MAX_KEY: usize = 255;
 
 pub(crate) const MAX_VALUE: usize = 48 << 10;
 
-/// Upper limit on the bytes of a message for people.
+/// Upper limit on the bytes of an error text in a message.
 pub(crate) const MAX_TEXT: usize = 16 << 10;
 
-/// Upper limit on the descriptors that the kernel passes with one packet (`SCM_MAX_FD`).
+/// The kernel's limit on the descriptors of one packet (`SCM_MAX_FD`).
 pub(crate) const MAX_DESCRIPTORS: usize = 253;
 
-/// Upper limit on the bytes of a value in a packet without key and data, which are three numbers.
+/// Upper limit on a value's bytes in a packet besides key and data: three integers.
 pub(crate) const OVERHEAD: usize = 12;
 
-/// Upper limit on the bytes of a packet without its values.
+/// Upper limit on the bytes of a packet besides its values.
 pub(crate) const AROUND_VALUES: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(crate) enum ToLauncher {
         value: Vec<u8>,
     },
     Fence,
-    /// With descriptors for the PEs of this host; `last`: no more follow.
+    /// Descriptors for the PEs of this host, as ancillary data. `last`: the last packet of this share.
     Share {
         last: bool,
     },
@@ -55,23 +55,23 @@ pub(crate) enum ToLauncher {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToPe {
-    /// The host of each PE, with the lifeline.
+    /// The host number of each PE. The lifeline is ancillary data.
     Welcome {
         hosts: Vec<u32>,
     },
     Refused {
         reason: String,
     },
-    /// Values of all PEs since the last fence; `last`: no more follow.
+    /// Values that all PEs have put since the last fence. `last`: the last packet of this fence.
     Fenced {
         values: Vec<Value>,
         last: bool,
     },
-    /// Numbers of descriptors of each other PE of this host, which follow.
+    /// The number of descriptors of each other PE of this host. The descriptors follow, in `Shared` packets.
     Sharing {
         each: Vec<u32>,
     },
-    /// With more descriptors.
+    /// Descriptors of other PEs, as ancillary data.
     Shared,
 }
 
@@ -92,7 +92,7 @@ impl Value {
 impl Message for ToLauncher {}
 impl Message for ToPe {}
 
-/// Returns the beginning of a text that fits into a message.
+/// Returns the beginning of a text, cut to at most [`MAX_TEXT`] bytes.
 pub(crate) fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

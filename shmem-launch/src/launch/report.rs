@@ -1,4 +1,4 @@
-//! Texts of the launcher for people: how a PE died, and what the others were doing.
+//! Error texts and reports of the launcher: how a PE died, and what the other PEs were doing.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
@@ -9,48 +9,48 @@ use shmem_core::memory::Machine;
 use super::posix_signals;
 use crate::diagnostics::numbers;
 
-/// Upper limit on the clauses about the other PEs.
+/// Upper limit on the states of other PEs that a report lists.
 const MOST_GROUPS: usize = 8;
 
-/// The state of a PE, known from the launcher and the PE's record.
+/// The state of a PE, as far as the launcher and the PE's record know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Its process runs, but has not joined.
+    /// The PE's process runs, but has not joined.
     NotJoined,
-    /// It waits at the launcher for other PEs.
+    /// The PE waits at the launcher for other PEs, in a fence or share.
     Meeting,
-    /// Its process has ended.
+    /// The PE's process has ended, as described.
     Ended(String),
-    /// A signal has stopped its process.
+    /// A signal has stopped the PE's process.
     Stopped,
-    /// A debugger has stopped its process.
+    /// A debugger has stopped the PE's process.
     Traced,
-    /// A signal has ended its process, and the kernel still writes its core dump or frees its memory.
+    /// A signal has killed the PE's process, but the kernel is still writing its core dump or freeing its memory.
     Dying,
-    /// Not known: no record, or it is being written.
+    /// The state is unknown, because there is no record, or the PE is writing it.
     Unknown,
-    /// Its memory exists; the job is still starting.
+    /// The PE's memory exists, and the job is starting.
     Starting,
-    /// It runs the program's own code.
+    /// The PE runs code of the program.
     OwnCode,
-    /// It is inside the runtime, at this place.
+    /// The PE is in this operation of the runtime.
     Inside(String),
-    /// It has slept at this place for this time.
+    /// The PE sleeps in this operation of the runtime, for this time so far.
     Waiting(String, Duration),
-    /// It has left the job in order.
+    /// The PE has left the job in order.
     Finished,
-    /// It is ending the job.
+    /// The PE is ending the job.
     Aborting,
 }
 
 impl Standing {
-    /// Returns whether only others can change the state.
+    /// Returns whether the state cannot change without action of another PE or process.
     pub(crate) fn is_at_rest(&self) -> bool {
         use Standing::{Ended, Finished, Meeting, Stopped, Traced, Waiting};
         matches!(self, Meeting | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
     }
 
-    /// The verb for one PE, the verb for several (empty: as for one, after `each of`), and the rest of the sentence.
+    /// Returns the parts of a clause: a verb for one PE, a verb for several PEs (empty: say `each of` them), and the rest.
     fn words(&self) -> (&str, &str, &str) {
         match self {
             Self::NotJoined => ("has", "have", "not joined the job"),
@@ -78,7 +78,7 @@ impl Standing {
     }
 }
 
-/// Returns a clause for all PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
+/// Returns a clause for each group of PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
 pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     let mut groups: Vec<(&Standing, Option<Duration>, Vec<usize>)> = Vec::new();
     for (pe, standing) in all {
@@ -110,8 +110,8 @@ pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     clauses
 }
 
-/// Returns how a process ended, if the process has ended. If other code of this process, such as a handler of SIGCHLD, has waited for
-/// the process, the status is neither a code nor a signal.
+/// Returns the exit status of a child that has ended. If other code of this process has waited for the child, such as a handler of
+/// SIGCHLD, returns a status with neither code nor signal.
 pub(crate) fn end_of(child: &mut Child) -> Option<ExitStatus> {
     match child.try_wait() {
         Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Some(ExitStatus::from_raw(-1)),
@@ -124,7 +124,7 @@ pub(crate) struct Death {
     pub(crate) pe: usize,
     pub(crate) started: u32,
     pub(crate) joined: Option<u32>,
-    /// The end of the started process; `None`: only the joined process ended.
+    /// The exit status of the started process, or `None` if only the process that joined has ended.
     pub(crate) status: Option<ExitStatus>,
 }
 
@@ -142,7 +142,7 @@ impl Death {
         status.unwrap_or(1).max(1)
     }
 
-    /// Describes the death: `was killed by signal 11 (SIGSEGV)`.
+    /// Describes how the PE died: `was killed by signal 11 (SIGSEGV)`.
     pub(crate) fn how(&self) -> String {
         let wrapped = self.joined.is_some_and(|pid| pid != self.started);
         let Some(status) = self.status else {

@@ -1,8 +1,8 @@
-//! [`Run`]: the loop of a running job, which waits for its PEs, their output and signals, and decides when the job ends.
+//! [`Run`]: the event loop of a job. It waits for PEs, their output, and signals, and decides when the job ends.
 //!
-//! A PE that fails ends the job. The launcher first waits until the others settle, so that it can report what they wait for, and a
-//! mistake of all PEs only once. Then it asks the others to end, and kills them. If all others have left the job in order, they end
-//! by themselves, and only the exit code of the failed PE counts.
+//! If a PE fails, the launcher ends the job. First it waits until the other PEs settle (sleep or end), so that it can report what
+//! they wait for, and reports a mistake of all PEs only once. Then it sends SIGTERM to the other PEs, and later SIGKILL. If all
+//! other PEs have left the job in order, they end by themselves, and the job's exit code is that of the failed PE.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ use super::spawn::Spawner;
 use super::{Failure, Launch, Outcome, Output, descriptor_limit, timespec};
 use crate::diagnostics::line;
 
-/// Time from SIGTERM to SIGKILL after a death.
+/// Time between SIGTERM and SIGKILL after the death of a PE.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Time from a signal of the user to SIGKILL, for programs that save data.
+/// Time between a signal from the user and SIGKILL, in which PEs may save data.
 const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
-/// Upper limit on the time for other PEs to settle after a death.
+/// Upper limit on the time that the other PEs get to settle after a death.
 const SETTLE: Duration = Duration::from_millis(250);
 
-/// Upper limit on the bytes of a report in one line. A longer report has a line for each clause.
+/// Upper limit on the bytes of a report on one line. A longer report has a line for each clause.
 const ONE_SENTENCE: usize = 160;
 
 #[derive(Debug)]
@@ -47,18 +47,18 @@ pub(crate) struct Run {
 #[derive(Debug)]
 enum Phase {
     Running,
-    /// A PE died; others run until this time.
+    /// A PE has died. The other PEs get until this time to settle.
     Settling(Instant),
-    /// PEs were asked to end, and are killed at this time; `None`: killed.
+    /// PEs were asked to end, and are killed at this time. `None` after they were killed.
     Ending(Option<Instant>),
 }
 
 impl Launch {
-    /// Starts the job on this host and waits for its end.
+    /// Starts the job on this host and blocks until the job has ended.
     ///
     /// # Errors
     ///
-    /// If the job could not be started. A job that runs has an [`Outcome`].
+    /// If the job could not be started. A failure of a job that was started is in its [`Outcome`].
     pub fn run(self) -> Result<Outcome, LaunchError> {
         let descriptors = descriptor_limit::prepare(self.pes)?;
         let signals = self.watch_signals.then(Signals::watch).transpose();
@@ -104,7 +104,7 @@ impl Run {
         if matches!(self.phase, Phase::Settling(_)) {
             self.tell_death();
         }
-        // Output of PEs, and an error in writing it, comes before messages.
+        // The PEs' output, and an error in writing it, precede the launcher's last report.
         self.write_rest(StdStream::Out);
         let pes = self.pes.count();
         if self.failure.is_none() && pes > 1 && !self.pes.has_begun() {
@@ -130,7 +130,7 @@ impl Run {
         }
     }
 
-    /// Waits for an event. Returns the PEs that are ready.
+    /// Blocks until a PE, an output thread or a signal is ready, or a time limit is reached. Returns the PEs that are ready.
     fn sleep(&self) -> Vec<usize> {
         let (owners, mut list): (Vec<usize>, Vec<PollFd<'_>>) = self.pes.poll_list().into_iter().unzip();
         self.wait(&mut list, self.timeout(Instant::now()));
@@ -143,7 +143,7 @@ impl Run {
         list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
         match poll(list, timeout.map(timespec).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            // No kernel memory for `poll`: try again later.
+            // `poll` fails if the kernel lacks memory. The loop tries again later.
             Err(_) => std::thread::sleep(LOOK),
         }
     }
@@ -169,7 +169,7 @@ impl Run {
         }
     }
 
-    /// Moves to a due phase.
+    /// Enters the next phase, if its time has come.
     fn move_on(&mut self, now: Instant) {
         if matches!(self.phase, Phase::Running)
             && let (Some(at), Some(time)) = (self.deadline, self.pes.job().time)
@@ -201,7 +201,7 @@ impl Run {
         self.pes.standings().into_iter().all(|(pe, standing)| self.pes.is_over(pe) || standing.is_at_rest())
     }
 
-    /// Reports the death, and ends the job unless all other PEs have left it.
+    /// Reports the PE's death. Ends the job unless all other PEs have left it.
     fn tell_death(&mut self) {
         self.phase = Phase::Running;
         let Some(death) = self.death else { return };
@@ -240,11 +240,11 @@ impl Run {
         let code = 128u8.saturating_add(number as u8);
         let text = format!("ended by {}", posix_signals::name(number));
         self.fail(&text, Failure::Interrupted { signal: number }, code, None);
-        // A key of the terminal sends the signal to the PEs as well.
+        // A signal of a terminal key is not sent on, because the terminal sends it to the PEs as well.
         self.end(Signal::from_named_raw(number).filter(|_| !by_terminal), GRACE_OF_USER, None);
     }
 
-    /// Ends a job that could go on, and reports what the PEs were doing.
+    /// Ends a job in which no PE has died, and reports what the PEs were doing.
     fn break_down(&mut self, text: &str, failure: Failure, code: u8) {
         if !matches!(self.phase, Phase::Ending(_)) {
             self.fail(text, failure, code, None);
@@ -264,7 +264,7 @@ impl Run {
         self.say(&clauses.join(if bytes < ONE_SENTENCE { "; " } else { "\n  " }));
     }
 
-    /// Sends a signal to all PEs but one, and has them killed after `grace`.
+    /// Sends a signal to all PEs but `except`. After `grace` all PEs are killed.
     fn end(&mut self, signal: Option<Signal>, grace: Duration, except: Option<usize>) {
         self.phase = Phase::Ending(Some(Instant::now() + grace));
         if let Some(signal) = signal {
@@ -272,7 +272,8 @@ impl Run {
         }
     }
 
-    /// Waits until output is written. Its reader may take any time, unless the job was ended early or has a limit.
+    /// Blocks until all output is written to a stream, however long its reader takes. The time is limited if the job has a time
+    /// limit or was ended by a signal.
     fn write_rest(&mut self, kind: StdStream) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
@@ -294,7 +295,7 @@ impl Run {
         }
     }
 
-    /// Handles a write error. A closed pipe is no failure.
+    /// Handles an error in writing output. A closed pipe is not treated as a failure.
     fn lack_room(&mut self, kind: StdStream, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;

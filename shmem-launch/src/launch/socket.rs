@@ -1,7 +1,7 @@
-//! The socket between a PE and its launcher: whole packets, with descriptors beside the bytes.
+//! The socket between a PE and its launcher, for packets of bytes and descriptors.
 //!
-//! `SOCK_SEQPACKET` keeps the bounds of packets, and the descriptors of each, and sends a packet whole or not at all: packets of
-//! several threads do not mix. The kernel identifies the sender of each packet (`SCM_CREDENTIALS`).
+//! `SOCK_SEQPACKET` preserves packets with their descriptors, and sends a packet as a whole or not at all, so packets of several
+//! threads do not mix. The kernel identifies the sender of each packet (`SCM_CREDENTIALS`).
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -17,22 +17,22 @@ use super::protocol::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 
-/// Number of attempts to send descriptors while the kernel's limit on descriptors in flight is reached: ten seconds.
+/// Upper limit on attempts to send descriptors when the kernel's limit on descriptors in flight is reached: ten seconds.
 const ATTEMPTS: usize = 10_000;
 
 const BETWEEN: Duration = Duration::from_millis(1);
 
-/// The last packet of an end that leaves in order, if the other end watches for its death.
+/// The last packet of a PE that leaves the job in order, if the other end of the channel watches for the PE's death.
 pub(crate) const LEAVING: &[u8] = b"leaving";
 
-/// Number of times that [`Channel::has_left`] may find another thread's packets, and may find no packet.
+/// Upper limits in [`Channel::has_left`]: on all looks at the socket, and on looks that find no packet.
 const LOOKS: usize = 2000;
 const EMPTY_LOOKS: usize = 10;
 
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: OwnedFd,
-    /// Whether [`LEAVING`] was received.
+    /// Whether this end has received [`LEAVING`].
     has_left: AtomicBool,
 }
 
@@ -40,12 +40,12 @@ pub(crate) struct Channel {
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// The sender, as the kernel says; `None` at the PE's end.
+    /// The sending process and user, as the kernel reports them. `None` at the PE's end.
     pub(crate) sender: Option<UCred>,
 }
 
 impl Channel {
-    /// Returns the launcher's end, which receives senders, and the PE's end. Both are closed on `exec`.
+    /// Returns the launcher's end, which receives each packet's sender, and the PE's end. Both are close-on-exec.
     pub(crate) fn pair() -> io::Result<(Self, Self)> {
         let (ours, theirs) = net::socketpair(
             net::AddressFamily::UNIX,
@@ -61,7 +61,7 @@ impl Channel {
         Self { socket, has_left: AtomicBool::new(false) }
     }
 
-    /// Sends a packet. Waits for room.
+    /// Sends a packet. Blocks while the socket is full.
     pub(crate) fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         for _ in 0..ATTEMPTS {
             match self.send_with(bytes, descriptors, SendFlags::NOSIGNAL) {
@@ -72,13 +72,13 @@ impl Channel {
         Err(Errno::TOOMANYREFS.into())
     }
 
-    /// Sends a packet if there is room now. Returns whether the packet was sent.
+    /// Sends a packet unless the socket is full. Returns whether the packet was sent.
     pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[impl AsFd]) -> io::Result<bool> {
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         match self.send_with(bytes, &descriptors, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Err(Errno::AGAIN) => Ok(false),
             Err(Errno::TOOMANYREFS) => {
-                // No event tells when descriptors have been received.
+                // Wait before the caller tries again, because `poll` does not report when descriptors in flight were received.
                 std::thread::sleep(BETWEEN);
                 Ok(false)
             }
@@ -95,18 +95,18 @@ impl Channel {
         retry_on_intr(|| net::sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, flags)).map(drop)
     }
 
-    /// Waits for the next packet. `None`: the other end is gone.
+    /// Blocks until the next packet, and returns it. Returns `None` if the other end has closed, or has sent [`LEAVING`].
     pub(crate) fn receive(&self) -> io::Result<Option<Packet>> {
         self.receive_with(RecvFlags::CMSG_CLOEXEC)
     }
 
-    /// Returns the next packet. The error is `WouldBlock` when there is none yet.
+    /// Returns the next packet, or the error `WouldBlock` if there is none yet.
     pub(crate) fn try_receive(&self) -> io::Result<Option<Packet>> {
         self.receive_with(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
     }
 
-    /// Returns whether the other end, which is gone, has sent [`LEAVING`]. Earlier packets are left to another thread, which may be
-    /// about to receive them.
+    /// Returns whether the other end, which has closed, has sent [`LEAVING`]. Does not remove packets, because another thread may
+    /// be about to receive them.
     pub(crate) fn has_left(&self) -> bool {
         let (mut word, mut empty) = ([0; LEAVING.len() + 1], 0);
         for _ in 0..LOOKS {
@@ -132,7 +132,7 @@ impl Channel {
         let received = loop {
             let mut chunks = [IoSliceMut::new(&mut bytes)];
             match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
-                // The other end died before it read all packets. The kernel reports that once, before its packets.
+                // The other end closed before it read all packets. The kernel reports this once, before the packets that it sent.
                 Err(Errno::CONNRESET) => {}
                 result => break result?,
             }
@@ -176,7 +176,7 @@ impl From<Channel> for OwnedFd {
     }
 }
 
-/// Returns whether a read would find data or the end.
+/// Returns whether a read would return data or the end of the file.
 pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
     let mut list = [PollFd::new(fd, PollFlags::IN)];
     poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)

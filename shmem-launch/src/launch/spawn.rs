@@ -21,30 +21,30 @@ use super::socket::Channel;
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
 use crate::env::{OFI_INTERFACE, OFI_PROVIDER};
 
-/// Variables that PEs get unless they are set. libfabric reads them before any call could set them: `ofi_rxm` touches this number of
-/// buffers of 16 KiB for each endpoint, by default 4096 (1.17) or 8192 (2.1). The engine's window bounds operations in flight.
+/// Variables that PEs get unless they are set already. libfabric reads them when it is loaded. For each endpoint `ofi_rxm` touches
+/// this number of 16 KiB buffers, by default 4096 (version 1.17) or 8192 (2.1). The runtime limits operations in flight.
 pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
 
-/// Prefixes of libfabric's providers over internet protocols.
+/// Prefixes of the names of libfabric's providers that use internet protocols.
 const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
 
 #[derive(Debug)]
 pub(crate) struct Spawner {
     pub(crate) job: Launch,
     pub(crate) number: u64,
-    /// The host of each PE, pretended or not.
+    /// The host number of each PE, on real or pretended hosts.
     pub(crate) hosts: Vec<u32>,
-    /// The streams of each pipe, as [`pipes`](super::output::pipes) returns them.
+    /// A PE's output pipes, as [`pipes`](super::output::pipes) returns them.
     pipes: Vec<Vec<StdStream>>,
-    /// CPU sets, which PEs take in turn; empty: PEs are not bound.
+    /// CPU sets, which are assigned to PEs in turn. If empty, PEs are not bound.
     cpus: Vec<CpuSet>,
-    /// The limit on descriptors of the PEs, if the launcher has raised its own.
+    /// The limit on descriptors to restore in PEs, if the launcher has raised its own.
     descriptors: Option<Rlimit>,
     before: Before,
 }
 
 impl Spawner {
-    /// Also returns a remark on binding, for the user.
+    /// Returns the spawner of a job's PEs, and a remark about CPU binding for the user.
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<StdStream>>,
@@ -70,8 +70,7 @@ impl Spawner {
         let mut command = self.command(pe, theirs.as_fd().as_raw_fd());
         let sources = self.sources(pe, &mut command).map_err(failed)?;
         let prepare = self.prepare(pe, theirs.into());
-        // SAFETY: between `fork` and `exec` the closure makes system calls, reads what it owns, and
-        // neither allocates nor locks.
+        // SAFETY: between `fork` and `exec` the closure makes system calls and reads its own data. It allocates and locks nothing.
         unsafe { command.pre_exec(prepare) };
         let child = command.spawn().map_err(|why| LaunchError::program(pe, &self.job.program, &why))?;
         sources.into_iter().for_each(|(kind, pipe)| outlets.add(pe, kind, pipe));
@@ -90,7 +89,7 @@ impl Spawner {
             .env(JOB, format!("{:016x}", self.number));
         let value = |key: &str| value(job, key);
         command.envs(DEFAULTS.into_iter().filter(|(key, _)| value(key).is_none()));
-        // Pretended hosts need no network that other machines can reach.
+        // Pretended hosts use the loopback interface, because no other machine takes part.
         let has_lo =
             |provider: OsString| OF_INTERNET.iter().any(|one| provider.as_encoded_bytes().starts_with(one));
         let pretends = job.hosts.is_some();
@@ -106,7 +105,7 @@ impl Spawner {
         command
     }
 
-    /// Sets input and output of a PE. Only PE 0 has the launcher's input. Returns the ends of pipes to read.
+    /// Sets the standard streams of a PE. Only PE 0 gets the launcher's input. Returns the read ends of its output pipes.
     fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(StdStream, OwnedFd)>> {
         if pe != 0 || self.job.output == Output::Capture {
             let null = File::open("/dev/null");
@@ -129,7 +128,7 @@ impl Spawner {
         Ok(sources)
     }
 
-    /// Returns the closure that the child runs before `exec`.
+    /// Returns the closure that the child process runs before `exec`.
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);
@@ -137,7 +136,7 @@ impl Spawner {
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {
-                // The launcher died before the line above, and the signal never comes.
+                // The launcher died before the call above, so the kernel will never send the signal.
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             if let Some(cpus) = &cpus {

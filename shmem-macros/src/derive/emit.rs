@@ -1,5 +1,4 @@
-//! The expansion of `#[derive(Symmetric)]`: implementations, and proofs by rustc that each field is plain data and that
-//! there is no padding.
+//! Emits the expansion of `#[derive(Symmetric)]`: implementations, and proofs by rustc that fields are plain data without padding.
 //!
 //! An attribute below the derive can change the struct afterwards, a macro in place of a type can expand to another
 //! type each time, and a type can name items around it. So neither the tokens of the struct nor items that the
@@ -7,17 +6,17 @@
 //! The function destructures a value of the struct, and compiles only if the struct has exactly these fields with
 //! exactly these types. All other implementations rest on this function.
 //!
-//! The path may lead to an imitation of the library with other checks. So each check goes through `Derived`, named by
-//! the path that its implementation uses, and traits without items are implemented by a macro of the library
-//! (`plain_data!`), whose names are hygienic. All other names only shape messages.
+//! The path of the library (`crate = ..`) may lead to an imitation with other checks. So each check is an item of `Derived`, and
+//! the path that names a check is also the path of the implemented trait. Traits without items are implemented by a macro of the
+//! library (`plain_data!`), whose names are hygienic. All other names only affect error texts.
 //!
 //! * Fields are plain data: the type of each implements `FieldOf`.
 //! * A struct has no padding: a constant compares sizes.
 //!
-//! A struct that holds words is proved by `DerivedWords` in the same way: it may be in symmetric memory, and has no
-//! other implementations.
+//! A struct with words (`Atomic`, `Signal`) implements `DerivedWords` instead, with the same proofs. It may be in
+//! symmetric memory, but is no plain data.
 //!
-//! `__Types` gives the type of each field one name, for messages and for tables.
+//! The trait `__Types` gives the type of each field one name, which the checks and error texts use.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -49,7 +48,7 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
         return quote!(#errors #contents);
     }
     let (types, layout, derived) = (types(structure), layout(structure), derived(structure));
-    // A refused struct still counts as plain data, so that its uses are no further errors.
+    // A struct with errors still counts as plain data, so that its uses cause no further errors.
     let data = if structure.has_words {
         quote!(#root::__private::words_data! { #name })
     } else {
@@ -80,7 +79,7 @@ fn types(structure: &Structure) -> TokenStream {
     let name = &structure.name;
     let numbers: Vec<Ident> = (0..structure.fields.len()).map(number).collect();
     let written = structure.fields.iter().map(|field| -> Type {
-        // A refused type is replaced.
+        // The type of a refused field becomes `u8`, because rustc may refuse the written type again.
         if field.refusal.is_some() { parse_quote!(u8) } else { field.ty.clone() }
     });
     quote! {
@@ -98,7 +97,7 @@ fn number(at: usize) -> Ident {
     format_ident!("__Field{at}")
 }
 
-/// Names the type of a field. Errors about the name are shown at the field.
+/// Returns tokens that name the type of a field. rustc shows errors about this type at the field.
 fn field_type(structure: &Structure, at: usize) -> TokenStream {
     let (first, last) = messages::ends(&structure.fields[at].ty);
     let name = respanned(structure.name.clone().into_token_stream(), first);
@@ -122,12 +121,12 @@ fn layout(structure: &Structure) -> TokenStream {
     )
 }
 
-/// Returns the name of the trait through which all checks go.
+/// Returns the name of the trait whose items are the checks.
 fn derived_name(structure: &Structure) -> &'static str {
     if structure.has_words { "DerivedWords" } else { "Derived" }
 }
 
-/// Emits a check of each field's type.
+/// Emits a check that each field's type may be in the struct.
 fn held(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let held = structure.fields.iter().enumerate().filter(|(_, field)| field.refusal.is_none());
@@ -182,12 +181,12 @@ fn seen(structure: &Structure) -> TokenStream {
     let derived = format_ident!("{}", derived_name(structure));
     let derived = quote!(<Self as #root::__private::#derived>);
     let members = fields.iter().map(|field| &field.member);
-    // A variable and its uses need spans of the same macro, and a field may come from another macro than its struct.
+    // New names: a variable and its uses need spans of one macro, but a field's name may come from another macro than its struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
     let compared = bindings.iter().enumerate().map(|(at, value)| {
         let (ty, (first, _)) = (field_type(structure, at), messages::ends(&fields[at].ty));
         let found = Ident::new("__found", first);
-        // In two steps, so that the expected type does not take part in inference.
+        // First `type_of`, then `require_seen`: in one expression, the expected type would influence the inferred type.
         let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););
         quote! {
             let #found = #derived::type_of(&#value);
@@ -206,8 +205,8 @@ fn mirror(structure: &Structure) -> Ident {
     format_ident!("__NamesOf{}", structure.name.unraw())
 }
 
-/// Emits a struct with the same fields and visibilities, in which `strided!` looks names up. The program's own struct
-/// could gain fields by a `Deref`. The emitted struct already has a `Deref`, to `()`, so that a program cannot add one.
+/// Emits a struct with the same fields and visibilities, for looking up the fields that `strided!` names. The program's struct
+/// could have further fields by `Deref`. The emitted struct has a `Deref`, to `()`, so a program cannot add one.
 fn names(structure: &Structure) -> TokenStream {
     let (root, mirror) = (&structure.sealed.root, mirror(structure));
     let is_named = structure.fields.first().is_some_and(|field| matches!(field.member, Member::Named(_)));

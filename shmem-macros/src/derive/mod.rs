@@ -1,7 +1,6 @@
 //! `#[derive(Symmetric)]`: parses the type, checks its syntax, and expands it (`emit`).
 //!
-//! Structs have no parameters: padding must be excluded at the declaration, and the sizes of a struct with parameters
-//! are known only at its uses.
+//! Structs must not have generic parameters, because padding is excluded at the declaration, where sizes must be known.
 
 mod emit;
 
@@ -28,11 +27,11 @@ struct Field {
     visibility: Visibility,
     member: Member,
     ty: Type,
-    /// The error, if the syntax is refused; rustc judges the rest.
+    /// The error about the syntax of the field's type, if there is one. rustc checks the meaning of the type.
     refusal: Option<String>,
 }
 
-/// Whether `#[repr(..)]` names `C` or `transparent`. (rustc judges what does not belong there.)
+/// Returns whether `#[repr(..)]` names `C` or `transparent`. (rustc refuses invalid arguments of `repr`.)
 fn is_laid_out(attributes: &[Attribute]) -> bool {
     let lists = attributes.iter().filter(|attribute| attribute.path().is_ident("repr"));
     let lists = lists.filter_map(|attribute| attribute.meta.require_list().ok());
@@ -56,9 +55,9 @@ struct Structure {
     fields: Vec<Field>,
     /// Whether the struct may hold words, so that no operation moves it as a whole.
     has_words: bool,
-    /// Whether there is no error so far.
+    /// Whether the macro has found no error in the struct.
     is_good: bool,
-    /// Whether no proof can be emitted, because the item has parameters or is no struct.
+    /// Whether no proof can be emitted, because the item has parameters or is not a struct.
     is_hopeless: bool,
 }
 
@@ -108,8 +107,7 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     Some(Structure { sealed, name, generics, fields, has_words: words.is_some(), is_good, is_hopeless })
 }
 
-/// Returns the error of a field whose type is, by its syntax, an address, a slice, or a primitive type with invalid bit
-/// patterns.
+/// Returns the error text of a field whose type is, by its syntax, an address, a slice, or a primitive type with invalid values.
 fn refusal(name: &Ident, field: &Type) -> Option<String> {
     let text = || field.to_token_stream().to_string().replace("& ", "&");
     match field {

@@ -1,4 +1,4 @@
-//! Functions under an attribute: parses and checks them, and rewrites their `#[symmetric] let`s.
+//! Parses and checks functions with an attribute of this library, and rewrites each `#[symmetric] let` in them.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use crate::tokens::names;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 
-/// Parses the function. Returns any other item as the error, with a message.
+/// Parses the function. If the item is not a function, reports an error and returns the item as `Err`.
 pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(function)) => return Ok(function),
@@ -24,7 +24,7 @@ pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Resu
     Err(quote!(#errors #item))
 }
 
-/// Parses a function that the attribute calls, and sets its world's level. Returns whether it can be called.
+/// Parses a function that the expansion calls, and sets the thread level of its world. Returns whether it can be called.
 pub(super) fn entry(
     item: TokenStream,
     owner: Owner,
@@ -48,7 +48,7 @@ pub(super) fn entry(
     Ok((function, can_be_called))
 }
 
-/// Checks a function that the attribute calls: a plain function with one parameter, the world.
+/// Checks that a function that the expansion calls is a plain function with one parameter, the world.
 fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
     let Signature { constness, asyncness, safety, abi, generics, variadic, .. } = signature;
     let qualifiers: [&dyn ToTokens; 5] = [constness, asyncness, abi, variadic, safety];
@@ -92,13 +92,13 @@ fn set_level(signature: &mut Signature, level: &Ident, root: &TokenStream, error
     }
 }
 
-/// Rewrites the `#[symmetric] let`s of the function, which allocate from its first parameter of type `World`.
+/// Rewrites each `#[symmetric] let` of the function into an allocation from its first parameter of type `World`.
 pub(super) fn rewrite_lets(function: &mut ItemFn, errors: &mut Errors) {
     let world = function.sig.inputs.iter().find_map(world);
     Lets { world, errors }.visit_block_mut(&mut function.block);
 }
 
-/// Returns an expression for a reference to the world, if the parameter is a world.
+/// Returns an expression that is a reference to the world, if the parameter is a world.
 fn world(parameter: &FnArg) -> Option<TokenStream> {
     let FnArg::Typed(parameter) = parameter else { return None };
     let Pat::Ident(name) = &*parameter.pat else { return None };

@@ -18,7 +18,7 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> Result<TokenStr
     let arguments = Arguments::parse(arguments, MAIN, &mut errors);
     let root = arguments.root(&mut errors);
     let (function, can_be_called) = function::entry(item, MAIN, &arguments, &root, &mut errors)?;
-    // Without a callable function there is still a `main`, or rustc reports a second error.
+    // `main` is emitted even if the function cannot be called, because rustc would report a missing `main` as a second error.
     let call = if can_be_called {
         quote!(#root::__private::main(__body))
     } else {
@@ -38,7 +38,7 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-/// `#[shmem::collective]`: the function stays what it is, with its `#[symmetric] let`s rewritten.
+/// `#[shmem::collective]`: emits the function with each `#[symmetric] let` rewritten, and otherwise unchanged.
 pub(crate) fn collective(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
     let mut errors = Errors::default();
     Arguments::parse(arguments, COLLECTIVE, &mut errors);

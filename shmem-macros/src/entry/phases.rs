@@ -1,9 +1,9 @@
 //! Refuses uses of the world inside its own phases, as in `world.local(&A, |a| world.local(&B, ..))` and
 //! `world.local(&A, |a| world.put(..))`.
 //!
-//! rustc refuses such a use by two borrow errors, neither of which names phases. In a function under an attribute, one
-//! error with the remedy replaces the use. rustc adds no error of its own, because it does not check borrows of an
-//! expression that contains an error.
+//! rustc refuses such a use by two borrow errors, neither of which names phases. In a function with an attribute of
+//! this library, the macro replaces the use by one error that names the remedy. rustc adds no error of its own, because
+//! it does not check borrows of an expression that contains an error.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
@@ -11,7 +11,6 @@ use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Macro, Pat, PatIdent, Stmt,
 
 use crate::messages;
 
-/// The methods that open a phase.
 const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
 
 /// Refuses uses of the function's `&mut World` inside its phases.
@@ -22,7 +21,7 @@ pub(super) fn refuse_nested(function: &mut ItemFn) {
     Search { worlds, outer: None }.visit_block_mut(&mut function.block);
 }
 
-/// Removes the names that patterns in the function bind again.
+/// The names of worlds. As a visitor, removes each name that a pattern in the function binds again.
 struct Others<'a>(&'a mut Vec<Ident>);
 
 impl VisitMut for Others<'_> {
@@ -32,7 +31,7 @@ impl VisitMut for Others<'_> {
     }
 }
 
-/// The name of a parameter `world: &mut World`.
+/// Returns the name of a parameter `world: &mut World`.
 fn world(parameter: &FnArg) -> Option<Ident> {
     let FnArg::Typed(parameter) = parameter else { return None };
     let Pat::Ident(name) = &*parameter.pat else { return None };
@@ -60,7 +59,7 @@ impl Search {
             && matches!(call.args.last(), Some(Expr::Closure(_)))
     }
 
-    /// The error that replaces an expression inside the phase `outer`.
+    /// Returns the error that replaces an expression inside a phase opened by `outer`, if the expression uses the world.
     fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<Expr> {
         match expr {
             Expr::MethodCall(call) if self.opens(call) => {
@@ -93,8 +92,7 @@ fn error(at: &Ident, message: String) -> Expr {
     Expr::Verbatim(quote::quote!({ #error }))
 }
 
-/// Finds the first wanted name in tokens. Names of fields do not count, such as `world` in `config.world` and in
-/// `world: 3`.
+/// Finds the first wanted name in tokens. Names of fields do not count, such as `world` in `config.world` and in `world: 3`.
 fn find(tokens: TokenStream, is_wanted: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     let is = |token: Option<&TokenTree>, mark| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
     let (mut before, mut tokens) = (None, tokens.into_iter().peekable());

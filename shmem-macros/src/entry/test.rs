@@ -27,7 +27,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         return Ok(quote!(#errors #[allow(dead_code)] #function));
     }
     let each = matches!(pes, Pes::Each(_));
-    // The function of several tests is emitted beside them, and keeps its other attributes.
+    // With several PE counts, the function is emitted beside its tests, which copy only its `cfg` and `ignore` attributes.
     let of_tests = |attribute: &Attribute| !each || attribute.path().is_ident("cfg") || ignores(attribute);
     let attributes: Vec<_> = function.attrs.iter().filter(|attribute| of_tests(attribute)).cloned().collect();
     let (visibility, name) = (function.vis.clone(), function.sig.ident.clone());
@@ -65,7 +65,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     })
 }
 
-/// Whether this is `ignore`, also in `cfg_attr`.
+/// Returns whether the attribute is `ignore`, or a `cfg_attr` that contains `ignore`.
 fn ignores(attribute: &Attribute) -> bool {
     attribute.path().is_ident("ignore")
         || attribute.path().is_ident("cfg_attr")
@@ -79,12 +79,12 @@ fn ignores(attribute: &Attribute) -> bool {
 
 enum Pes {
     One(usize),
-    /// One test for each number, which is in its name.
+    /// One test for each number of PEs. The name of the test contains the number.
     Each(BTreeSet<usize>),
 }
 
-/// Removes `#[should_panic]`, and returns the text that it expects, as an argument. A malformed attribute stays, for
-/// rustc to refuse.
+/// Removes `#[should_panic]`, and returns its expected text as an `Option`'s tokens. Leaves a malformed attribute for rustc to
+/// report.
 fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
     let found = attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)));
     option(found.map(|(at, expected)| {
@@ -93,7 +93,7 @@ fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
     }))
 }
 
-/// The text in `#[should_panic]`, `#[should_panic = ".."]` or `#[should_panic(expected = "..")]`.
+/// Returns the text in `#[should_panic]`, `#[should_panic = ".."]` or `#[should_panic(expected = "..")]`.
 fn expected(attribute: &Attribute) -> Option<LitStr> {
     if !attribute.path().is_ident("should_panic") {
         return None;
@@ -129,7 +129,7 @@ fn pes(value: &Value) -> Result<Pes, String> {
     pes.ok_or_else(|| messages::PES.to_owned())
 }
 
-/// The milliseconds of `timeout = 30` or `0.5`.
+/// Returns the milliseconds of `timeout`, whose value is in seconds, such as `30` or `0.5`.
 fn timeout(value: &Value) -> Result<u64, String> {
     let seconds = match value {
         Value::Lit(Lit::Int(number)) if number.suffix().is_empty() => number.base10_parse::<f64>().ok(),
@@ -140,7 +140,7 @@ fn timeout(value: &Value) -> Result<u64, String> {
     limit.map(|limit| limit as u64).ok_or_else(|| messages::TIMEOUT.to_owned())
 }
 
-/// The pairs of `env("NAME" = "value", ..)`.
+/// Returns the pairs of `env("NAME" = "value", ..)`.
 fn environment(value: &Value) -> Result<Vec<(LitStr, LitStr)>, String> {
     let pair = |input: ParseStream| {
         let key = input.parse()?;

@@ -1,4 +1,4 @@
-//! Syntax checks of a transfer.
+//! Syntax checks of a `strided!` transfer.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use super::parse::{self, Axis, Marked, Object, Side, Written};
 use crate::arguments;
 use crate::messages::{self, Errors};
 
-/// Upper limit on the fields that one side names together.
+/// Upper limit on the fields that one side names in braces, as in `.{x, y}`.
 const MAX_FIELDS: usize = 8;
 
 pub(super) struct Transfer {
@@ -25,24 +25,24 @@ pub(super) struct Transfer {
 }
 
 pub(super) enum Way {
-    /// To a PE, through the world or a context.
+    /// A transfer to a PE, through the world or a context.
     Put { token: Expr, pe: TokenStream },
-    /// From a PE, through the world or a context.
+    /// A transfer from a PE, through the world or a context.
     Get { token: Expr, pe: TokenStream },
 }
 
 impl Side {
-    /// The brackets' span.
+    /// Returns the span of the region's brackets.
     pub(super) fn span(&self) -> Span {
         self.bracket.span.join()
     }
 
-    /// Whether a count or stride is marked `dyn`.
+    /// Returns whether a count or stride of the region is marked `dyn`.
     pub(super) fn is_dynamic(&self) -> bool {
         self.axes.iter().any(Axis::is_dynamic)
     }
 
-    /// Whether an item can name all constants: none can be a parameter of the enclosing function.
+    /// Returns whether the region can be a `const` item: no constant in it can name a generic parameter of the function around.
     pub(super) fn is_nameable(&self) -> bool {
         !self.axes.iter().flat_map(Axis::constants).any(|value| may_be_a_parameter(value.to_token_stream()))
     }
@@ -125,8 +125,8 @@ fn is_negative(value: &Expr) -> bool {
     }
 }
 
-/// Whether an expression may name a generic parameter, as `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()` do. Names
-/// behind `::` do not count.
+/// Returns whether an expression may name a generic parameter, as `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()` do.
+/// Names behind `::` do not count.
 fn may_be_a_parameter(tokens: TokenStream) -> bool {
     let mut colons = 0;
     tokens.into_iter().any(|token| {
@@ -146,7 +146,7 @@ fn may_be_a_parameter(tokens: TokenStream) -> bool {
     })
 }
 
-/// Refuses a variable without `dyn`, by its name in small letters. rustc's own error would not say the remedy.
+/// Refuses a variable without `dyn`, recognized by its lower-case name. rustc's own error would not name the remedy.
 fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Errors) {
     struct Search(Option<Ident>);
     impl VisitMut for Search {
@@ -174,12 +174,12 @@ fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Error
 }
 
 impl Object {
-    /// Whether its name looks like that of a static, which a constant can name.
+    /// Returns whether the object's name looks like that of a static, which a constant can name.
     pub(super) fn is_static(&self) -> bool {
         let (Expr::Path(ExprPath { path, .. }), None) = (&self.expr, &self.inside) else { return false };
         let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };
         let screams = |c: char| c.is_uppercase() || c.is_numeric() || c == '_';
-        // A constant cannot name the `Self` around it.
+        // A constant cannot name the `Self` of the enclosing `impl`.
         let is_of_self = path.segments.first().is_some_and(|first| first.ident == "Self");
         !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
     }

@@ -1,8 +1,8 @@
-//! The expansion of `strided!`.
+//! Emits the expansion of `strided!`.
 //!
 //! The expansion is a block with the constants as items, and one call. Generated names start with `__`, since the
 //! user's constants are in the same scope. Every expression of the user is emitted once, and each call that can refuse
-//! a region has the span of its brackets.
+//! a region has the span of the region's brackets.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -27,13 +27,12 @@ pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     quote!({ #errors #body })
 }
 
-/// Emits a transfer with constant counts and strides. A `const` block computes them, because it can name generic
-/// parameters.
+/// Emits a transfer with constant counts and strides. A `const` block computes them, because it can name generic parameters.
 fn constant(transfer: &Transfer) -> TokenStream {
     let Transfer { root, way, to, from, equals, .. } = transfer;
     let sides = [(to, "__TO"), (from, "__FROM")];
     let sides = sides.map(|(side, name)| (side, Ident::new(name, Span::call_site())));
-    // The region of a side is an item, which `cargo check` evaluates, if it can be one.
+    // Where possible, a region is a `const` item, because `cargo check` evaluates such items.
     let items = sides.iter().filter(|(side, _)| side.is_nameable()).map(|(side, name)| {
         let region = constant_region(side, root, false);
         quote!(const #name: #root::__private::strided::Region<'static> = #region;)
@@ -46,7 +45,7 @@ fn constant(transfer: &Transfer) -> TokenStream {
         let role = Ident::new(role, side.span());
         let region = if side.is_nameable() { quote!(#name) } else { constant_region(side, root, true) };
         let root = respanned(root.clone(), side.span());
-        // Errors about the object's type have the call's span.
+        // rustc shows errors about the object's type at the span of this `_`.
         let object = quote_spanned!(first(&side.object)=> _);
         quote_spanned!(side.span()=> #root::__private::strided::#role::<#object>(#region))
     });
@@ -93,9 +92,9 @@ fn dynamic(transfer: &Transfer) -> TokenStream {
 fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     let Transfer { root, way, to, equals, from, .. } = transfer;
     let strided = quote!(#root::__private::strided);
-    // Errors of both sides are shown at the `=`.
+    // rustc shows errors that concern both sides at the `=`.
     let at = respanned(strided.clone(), *equals);
-    // rustc would warn of the user's parentheses, but not of these.
+    // The user's parentheses are replaced by new ones, about which rustc gives no warning.
     let object = |side: &Side| {
         let object = &side.object;
         if object.inside.is_some() { quote!((#object)) } else { quote!(#object) }
@@ -161,7 +160,7 @@ fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStre
         None => self::axis(axis, root, side.span(), &|value| value.value.to_token_stream()),
     });
     let axes = quote!([#(#axes),*]);
-    // In an item, axes are promoted to statics; in a block, a `const` block does that.
+    // In a `const` item, rustc promotes the axes to a static. In a block, the inner `const` block has the same effect.
     region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
 }
 
@@ -185,7 +184,7 @@ fn region(side: &Side, root: &TokenStream, axes: &TokenStream) -> TokenStream {
     quote!(#root::__private::strided::Region::new(#name, &#axes, &[#(#fields),*]))
 }
 
-/// Emits one axis, whose expressions `value` emits.
+/// Emits one axis. `value` emits each expression of the axis.
 fn axis(
     axis: &Axis,
     root: &TokenStream,
@@ -224,7 +223,7 @@ fn axis(
     tokens
 }
 
-/// Emits a closure from the type of the elements to the type of the fields. Errors about it are shown at the region.
+/// Emits a closure from the type of the elements to the type of the fields. rustc shows errors about the closure at the region.
 fn elements(side: &Side, root: &TokenStream) -> TokenStream {
     let span = side.span();
     let root = respanned(root.clone(), span);

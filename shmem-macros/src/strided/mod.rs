@@ -1,4 +1,4 @@
-//! `strided!`.
+//! Parses, checks and expands `strided!`. Its syntax:
 //!
 //! ```text
 //! strided  := token "," [arguments ";"] place "=" place

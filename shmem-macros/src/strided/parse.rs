@@ -1,4 +1,4 @@
-//! Parses the syntax of a transfer.
+//! Parses the syntax of a `strided!` transfer.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -13,7 +13,7 @@ use crate::arguments::{Arguments, STRIDED};
 use crate::messages::{self, Errors};
 
 pub(super) struct Written {
-    /// The first argument: the world or a context.
+    /// The first argument of the macro: the world or a context.
     pub(super) token: Expr,
     pub(super) arguments: Arguments,
     pub(super) to: Side,
@@ -33,11 +33,11 @@ pub(super) struct Side {
 /// The object of a region, or the PE: a path with members, or an expression in parentheses.
 pub(super) struct Object {
     pub(super) expr: Expr,
-    /// Source text of an expression in parentheses.
+    /// The source text of an object that is an expression in parentheses.
     pub(super) inside: Option<String>,
 }
 
-/// `@pe`
+/// The PE of a region: `@pe` behind the object.
 pub(super) struct Remote {
     pub(super) at: Token![@],
     pub(super) pe: Object,
@@ -57,23 +57,23 @@ pub(super) struct Marked<T> {
 }
 
 impl Axis {
-    /// The index, if the axis is no range.
+    /// Returns the index of the axis, if the axis is not a range.
     pub(super) fn index(&self) -> Option<&Marked<Expr>> {
         Some(&self.extent).filter(|extent| range(&extent.value).is_none())
     }
 
-    /// The index, if marked `dyn`.
+    /// Returns the index of the axis, if the index is marked `dyn`.
     pub(super) fn open_index(&self) -> Option<&Expr> {
         self.index().filter(|index| index.dynamic.is_some()).map(|index| &index.value)
     }
 
-    /// Whether a count or stride is marked `dyn`.
+    /// Returns whether a count or stride of the axis is marked `dyn`.
     pub(super) fn is_dynamic(&self) -> bool {
         let values = [Some(&self.extent), self.step.as_ref(), self.block.as_ref()];
         self.index().is_none() && values.into_iter().flatten().any(|value| value.dynamic.is_some())
     }
 
-    /// The constant expressions, if count and strides are constants.
+    /// Returns the constant expressions of the axis, if its count and strides are constants.
     pub(super) fn constants(&self) -> impl Iterator<Item = &Expr> {
         let Self { extent: Marked { dynamic, value }, step, block } = self;
         let bounds = match range(value) {
@@ -104,8 +104,7 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
 
-/// Parses the first argument. Looks for its comma first, because a side, which would be found in its place, does not
-/// parse as an expression.
+/// Parses the first argument. Checks for its comma first: otherwise a region follows, which does not parse as an expression.
 fn token(input: ParseStream) -> syn::Result<Expr> {
     let ahead: TokenStream = input.fork().parse()?;
     let punct = ahead.into_iter().find_map(|token| match token {
@@ -159,7 +158,7 @@ impl Parse for Side {
             return Err(input.error(messages::STRIDED_PARENTHESES));
         }
         if !input.peek(token::Bracket) {
-            // The missing region has no token, so the error is shown at the place.
+            // A missing region has no token, so rustc shows the error at the object and the PE.
             let place = quote!(#object)
                 .into_iter()
                 .chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
@@ -224,7 +223,7 @@ fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
     while input.peek(Token![.]) {
         let dot = input.parse::<Token![.]>()?;
         if !input.peek(token::Brace) {
-            // In `.0.{..}` the lexer takes `0.` for a number.
+            // In `.0.{..}` the lexer reads `0.` as a floating-point number.
             let is_end = input.fork().parse::<LitFloat>().is_ok_and(|pair| pair.to_string().ends_with('.'));
             fields.extend(members(input)?.into_iter().map(|member| vec![member]));
             if !is_end {
@@ -243,7 +242,7 @@ fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
     Ok(fields)
 }
 
-/// Parses the members behind a dot: one, or two indices that the lexer takes for a number, such as `0.1`.
+/// Parses the members behind a dot: one member, or two indices that the lexer reads as one number, such as `0.1`.
 fn members(input: ParseStream) -> syn::Result<Vec<Member>> {
     if !input.peek(LitFloat) {
         return Ok(vec![input.parse()?]);

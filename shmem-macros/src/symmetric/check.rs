@@ -1,7 +1,6 @@
-//! Syntax checks of the arguments and of the item.
+//! Syntax checks of `#[symmetric]`: of its arguments and of the item below it.
 //!
-//! rustc checks the rest on the expansion: the partition exists, the contents may be in symmetric memory, page sizes
-//! agree.
+//! rustc checks the rest on the expansion: the partition exists, the contents may be in symmetric memory, page sizes agree.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -41,8 +40,7 @@ pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement
     }
 }
 
-/// Parses the path of a partition, bare or in a string. The path keeps the user's spans, so that rustc reports a typo
-/// there.
+/// Parses the path of a partition, bare or in a string. The path keeps the user's spans, so that rustc reports a typo there.
 fn partition(value: &Value) -> Result<Path, String> {
     match value {
         Value::Path(path) => Ok(path.clone()),
@@ -56,7 +54,7 @@ fn partition(value: &Value) -> Result<Path, String> {
     }
 }
 
-/// Checks a static, and replaces refused parts. Returns whether rustc is to judge its contents.
+/// Checks a static, and replaces refused parts. Returns whether rustc still has to check the type of its contents.
 pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     let Static { attributes, mutability, name, generics, contents, image, .. } = declared;
     if let Some(token) = mutability {
@@ -68,7 +66,7 @@ pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     let (instead, has_image): (Type, bool) = match contents {
         // rustc's parser has reported the missing type.
         None => (parse_quote!([u8; 0]), false),
-        // rustc's parser has refused the parameters, which the type and the value may name.
+        // rustc's parser has refused the generic parameters. The type and the value may name these, so both are replaced.
         Some(_) if !generics.params.is_empty() => (parse_quote!([u8; 0]), false),
         Some(Type::Slice(slice)) => {
             let item = &slice.elem;
@@ -101,13 +99,13 @@ pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     false
 }
 
-/// Whether a type is a primitive one that `Atomic` does not take.
+/// Returns whether a type is a primitive type that cannot be the value of an `Atomic`.
 fn is_no_atomic_value(value: &Type) -> bool {
     const OTHERS: &[&str] = &["u8", "u16", "u128", "i8", "i16", "i128", "bool", "char"];
     matches!(value, Type::Path(path) if OTHERS.iter().any(|other| path.path.is_ident(other)))
 }
 
-/// The `T` of `Symmetric<T>`, or of another such type.
+/// Returns the `T` of `Symmetric<T>`, or of another generic type called `name`.
 fn argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     let last = path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };

@@ -1,15 +1,15 @@
-//! The expansion of `#[symmetric]`.
+//! Emits the expansion of `#[symmetric]`.
 //!
-//! A static becomes its handle, whose value is a block with a descriptor in the section `shmem_sym`, and a second block
-//! with the checks of rustc. Generated names start with `__`, since the user's type and initial value are in the same
-//! scope. Tokens of `unsafe` have the span of the call, so that a crate that forbids unsafe code can use the attribute.
-//! So `unsafe` contains only a function of the library and names of existing values.
+//! A static becomes a handle, followed by a constant with the checks of rustc. The value of the handle is a block with a descriptor
+//! in the linker section `shmem_sym`. Generated names start with `__`, since the user's type and initial value are in the same
+//! scope. The keyword `unsafe` has the span of the macro call, so that a crate that forbids unsafe code can use the attribute.
+//! Therefore an `unsafe` block contains only a call of a library function with names of existing values.
 //!
-//! The library may be an imitation, or the program itself. The handle is made from its descriptor, each by a function
-//! of its own type, so a handle of the library has a descriptor of the library. An imitation's descriptor gives another
-//! type of handle, and cannot forge a record, which has what the library alone can name (`Library`). The other checks
-//! only shape messages: an object that cannot be placed is refused when the program starts, and one that is no
-//! symmetric data cannot be used.
+//! The path of the library may lead to an imitation, or to the program itself. The handle is made from its descriptor
+//! by a function of the descriptor's type, so a handle of the library has a descriptor of the library. An imitation's
+//! descriptor gives a handle of another type. It cannot forge a record in the section, because a record contains a type
+//! that only the library can name (`Library`). The other checks only improve error texts: the start refuses an object
+//! that cannot be placed, and an object that is no symmetric data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -29,7 +29,7 @@ pub(super) fn object(
     let Placement { root, promise, partition, pgsize, .. } = placement;
     let Static { attributes, visibility, name, contents, image, .. } = declared;
     let contents = contents.to_token_stream();
-    // Without the static there are no checks of it.
+    // The checks have the `cfg` attributes of the static, because without the static they would not compile.
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let text = name.to_string();
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
@@ -54,10 +54,10 @@ pub(super) fn object(
             (Some(quote!(static __IMAGE: #contents = #image;)), quote!(#core::option::Option::Some(&__IMAGE)))
         }
     };
-    // With the span of the name, `line!` is the line of the name.
+    // The span of the name makes `line!` return the line of the name.
     let (name_core, at) = (respanned(core.clone(), name.span()), name.span());
     let line = quote_spanned!(at=> #name_core::line!());
-    // Errors of a partition are equal for both paths: rustc shows one.
+    // An error about the partition is the same for both paths, and rustc shows equal errors once.
     let declaration = |root: &TokenStream| quote!(<#partition as #root::__private::Partition>::DECLARATION);
     let (declared, checked) = (declaration(root), declaration(&sealed_root));
     quote! {
@@ -91,8 +91,8 @@ pub(super) fn object(
     }
 }
 
-/// Emits the check that the contents may be in symmetric memory. A type with the static's name makes that name appear
-/// in the message. The type of the contents is inferred, because rustc would refuse a written type twice.
+/// Emits the check that the contents may be in symmetric memory. A type that is called like the static makes the static's name
+/// appear in the error text. The type of the contents is inferred, because rustc would report an error in a written type twice.
 fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStream {
     let (first, last) = messages::ends(contents);
     let (checked, end) = (Ident::new("CHECKED", last), quote_spanned!(last=> >));
@@ -114,10 +114,10 @@ fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStrea
     }
 }
 
-/// Upper limit on the bytes of initial contents that a message repeats.
+/// Upper limit on the bytes of initial contents that an error text repeats.
 const LONGEST_INITIAL: usize = 40;
 
-/// Expands a `let` outside of the functions under an attribute: to a message, and a `let` of the right type.
+/// Expands a `let` outside of functions with an attribute of this library: to an error, and a `let` of the right type.
 pub(super) fn unattached(
     local: &Local,
     binding: Option<&Binding>,
@@ -135,13 +135,13 @@ pub(super) fn unattached(
         errors.push(&local.pat, messages::let_outside(call));
     }
     let mut local = local.clone();
-    // A placeholder in place of the partition, which is not looked up.
+    // The `default` partition stands in for the named partition, so that no error about the name follows.
     let root = &placement.root;
     refuse(&mut local, binding, root, &quote!(#root::__private::default));
     quote!(#errors #local)
 }
 
-/// Turns a `let` into an allocation.
+/// Turns a `let` into an allocation from `world`.
 pub(super) fn attach(
     local: &mut Local,
     binding: Option<&Binding>,
@@ -158,8 +158,8 @@ pub(super) fn attach(
     let Placement { root, partition, pgsize, .. } = placement;
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
     let declaration = quote!(<#partition as #root::__private::Partition>::DECLARATION);
-    // The partition is named once, or rustc reports it twice. A constant can be checked, but cannot name a type
-    // parameter of the function: it is emitted only with `pgsize`.
+    // The partition's path is emitted once, because rustc would report an error in it twice. A constant, which is
+    // needed to check page sizes, cannot name a type parameter of the function, so it is emitted only with `pgsize`.
     let (require_pages, declaration) = match pgsize {
         None => (None, declaration),
         Some(pgsize) => {
@@ -172,17 +172,17 @@ pub(super) fn attach(
             (Some(constants), quote!(__PARTITION))
         }
     };
-    // With the span of the contents: errors about their type are shown there, and messages at run time name their line.
+    // With the span of the contents, errors about their type are shown there, and diagnostics at run time name their line.
     let root = respanned(root.clone(), *span);
     let call = quote_spanned! {*span=>
         #root::__private::alloc_in(#world, #name, &#declaration, #initial, #bytes)?
     };
     set(local, quote!({ #require_pages #call }));
-    // rustc warns of an unused variable, and would warn of this value again.
+    // If the variable is unused, rustc warns about the variable, and would also warn about the value assigned here.
     local.attrs.push(parse_quote!(#[allow(unused_assignments)]));
 }
 
-/// Gives a refused `let` a value of the right type, which is never made.
+/// Gives a refused `let` an expression of the right type, which never runs because the program does not compile.
 fn refuse(local: &mut Local, binding: Option<&Binding>, root: &TokenStream, partition: &TokenStream) {
     let value = match (binding, &local.pat) {
         (Some(Binding { initial, .. }), _) => {
@@ -196,7 +196,7 @@ fn refuse(local: &mut Local, binding: Option<&Binding>, root: &TokenStream, part
 
 fn set(local: &mut Local, value: TokenStream) {
     let expr = Box::new(Expr::Verbatim(value));
-    // A refused pattern keeps its `else`: without it, rustc would report it again.
+    // A pattern other than a name keeps its `else` branch, because rustc would report a missing branch as a second error.
     let diverge = local.init.take().and_then(|init| init.diverge).filter(|_| !is_name(&local.pat));
     local.init = Some(LocalInit { eq_token: <Token![=]>::default(), expr, diverge });
 }

@@ -29,7 +29,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Rewrites a `let` with the attribute into an allocation from `world`, an expression for a reference.
+/// Rewrites a `let` with the attribute into an allocation. `world` is an expression for a reference to the world.
 pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &mut Errors) {
     let Some(arguments) = attribute(local) else { return };
     let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, errors), errors);
@@ -38,9 +38,9 @@ pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &m
 }
 
 enum Item {
-    /// `static NAME: T;` or `static NAME: T = value;`
+    /// An item `static NAME: T;` or `static NAME: T = value;`.
     Static(Box<Static>),
-    /// `let name: SymBox<T> = contents;`
+    /// A statement `let name: SymBox<T> = contents;`.
     Let(Box<Local>),
 }
 
@@ -49,11 +49,11 @@ struct Static {
     visibility: Visibility,
     mutability: Option<Token![mut]>,
     name: Ident,
-    /// Refused by the check.
+    /// Generic parameters, which the check refuses.
     generics: Generics,
-    /// Required by the check.
+    /// The type of the contents, which the check requires.
     contents: Option<Type>,
-    /// The initial value, for rustc to judge.
+    /// The initial value, which only rustc checks.
     image: Option<TokenStream>,
 }
 
@@ -80,7 +80,7 @@ impl Parse for Static {
     }
 }
 
-/// Parses the item by its first word; the error is the item, with a message.
+/// Parses a static or a `let`. If the item is another one, reports an error and returns the item as `Err`.
 fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream> {
     let head = |input: ParseStream| {
         input.call(Attribute::parse_outer)?;
@@ -124,7 +124,7 @@ fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream>
     Err(tokens)
 }
 
-/// Removes `#[symmetric(..)]` from a `let`; returns its arguments.
+/// Removes the attribute `#[symmetric(..)]` from a `let`, and returns the attribute's arguments.
 fn attribute(local: &mut Local) -> Option<TokenStream> {
     let named = |path: &Path| path.segments.last().is_some_and(|last| last.ident == "symmetric");
     let at = local.attrs.iter().position(|attribute| named(attribute.path()))?;

@@ -1,17 +1,17 @@
-//! Checks of the contents of structs and statics, which rustc proves when it compiles an expansion.
+//! Checks of the contents of structs and statics. rustc evaluates the checks when it compiles an expansion.
 //!
-//! A macro sees tokens, whose meaning rustc decides later: an attribute below a derive may change the struct, a macro in place of a
-//! type may expand differently each time, a constant may depend on its line, and an `impl` may be in the length of an array.
-//! So tokens prove nothing. An expansion takes the types of values, as rustc has inferred them, and checks these by the items of
-//! this module, which safe code cannot implement.
+//! A macro sees tokens, whose meaning rustc decides later: an attribute below a derive may change the struct, a macro
+//! in place of a type may expand differently each time, a constant may depend on its line, and the length of an array
+//! may contain an `impl`. So tokens prove nothing. An expansion checks types of values, as rustc infers them, with the
+//! items of this module, which safe code cannot implement.
 //!
 //! All checks of a struct are in one function, [`Derived::seen`], which destructures a value of the struct as rustc sees it. `Pod`
 //! and the other traits are implemented for types that are [`Derived`], so they hold only if the function compiles.
 //!
-//! An expansion cannot trust the name `shmem`: a package of safe code may have that name, re-export this crate, and replace a check.
-//! So every check is an item of [`Derived`] itself, or a method of a type that such an item returns. An implementation of the real
-//! trait has the real checks; an implementation of another trait gives nothing, because no other trait has the items that the
-//! expansion writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names those of this crate.
+//! An expansion cannot trust the name `shmem`: a package of safe code may have that name, re-export this crate, and replace a
+//! check. So every check is an item of [`Derived`] itself, or a method of a type that such an item returns. An implementation of
+//! the real trait contains the real checks. An implementation of a trait of another crate proves nothing about this crate's traits.
+//! Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names the traits of this crate.
 
 use std::marker::PhantomData;
 
@@ -27,57 +27,57 @@ use shmem_core::symmetric_data::{PlainData, SymmetricData};
 /// [holds](Self::holds) its type, and evaluate a constant that subtracts the sizes of all fields from [`LAYOUT`](Self::LAYOUT).
 /// `#[derive(Symmetric)]` writes such functions.
 pub unsafe trait Derived: Sized {
-    /// A type with the names of the fields; see [`Shaped`](shmem_core::strided::Shaped).
+    /// A type whose fields have the names of the struct's fields; see [`Shaped`](shmem_core::strided::Shaped).
     type Names;
 
-    /// The fields, for regions.
+    /// The fields of the struct, which `strided!` regions can select.
     const FIELDS: &'static [Field];
 
     fn seen(self);
 
-    /// The size of the struct; field sizes are subtracted.
+    /// The size of the struct, from which [`seen`](Self::seen) subtracts the sizes of the fields.
     const LAYOUT: Layout = Layout { left: size_of::<Self>() };
 
-    /// The type of a value.
+    /// Returns the type of a value, as a value of [`TypeOf`].
     fn type_of<T>(_: &T) -> TypeOf<T> {
         TypeOf(PhantomData)
     }
 
-    /// Requires that a field may be a `T`.
+    /// Requires that the struct may have a field of type `T`.
     fn holds<T: FieldOf<Self>>() {}
 }
 
-/// A struct of words and plain data, without padding, which no operation moves as a whole. Its checks are those of [`Derived`].
+/// A struct of words and plain data without padding, which no operation moves as a whole. Its checks are as in [`Derived`].
 ///
 /// # Safety
 ///
 /// As for [`Derived`]. `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
 pub unsafe trait DerivedWords: Sized + 'static {
-    /// An item that no other trait has.
+    /// An item that no other trait has, so that an implementation of another trait does not compile.
     const MOVED_BY_NOTHING: ();
 
     fn seen(self);
 
-    /// The size of the struct; field sizes are subtracted.
+    /// The size of the struct, from which [`seen`](Self::seen) subtracts the sizes of the fields.
     const LAYOUT: Layout = Layout { left: size_of::<Self>() };
 
-    /// The type of a value.
+    /// Returns the type of a value, as a value of [`TypeOf`].
     fn type_of<T>(_: &T) -> TypeOf<T> {
         TypeOf(PhantomData)
     }
 
-    /// Requires that a field may be a `T`.
+    /// Requires that the struct may have a field of type `T`.
     fn holds<T: WordFieldOf<Self>>() {}
 }
 
-/// The size of a struct, less the sizes of some fields.
+/// The size of a struct, minus the sizes of the fields that were subtracted so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     left: usize,
 }
 
 impl Layout {
-    /// Subtracts the size of a field.
+    /// Subtracts the size of a field of type `T`.
     #[must_use]
     pub const fn less<T>(self) -> Self {
         Self { left: self.left.wrapping_sub(size_of::<T>()) }
@@ -117,11 +117,11 @@ impl Layout {
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait FieldOf<Holder: ?Sized> {
-    /// Evaluated before [`Derived::holds`], so that the error has no note "required by a bound in ..".
+    /// A constant that the expansion evaluates before [`Derived::holds`], to avoid rustc's note "required by a bound in ..".
     const CHECKED: () = ();
 }
 
-// SAFETY: by the bound.
+// SAFETY: `T` is `PlainData` by the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
 
@@ -137,11 +137,11 @@ unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait WordFieldOf<Holder: ?Sized> {
-    /// Evaluated before [`DerivedWords::holds`], so that the error has no note "required by a bound in ..".
+    /// A constant that the expansion evaluates before [`DerivedWords::holds`], to avoid rustc's note "required by a bound in ..".
     const CHECKED: () = ();
 }
 
-// SAFETY: by the bound.
+// SAFETY: `T` is `SymmetricData` by the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
 
@@ -157,11 +157,11 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
-    /// Evaluated as [`FieldOf::CHECKED`] is; its type is inferred from a value.
+    /// A constant with the purpose of [`FieldOf::CHECKED`]. The expansion infers `Self` from a value.
     const CHECKED: PhantomData<Self> = PhantomData;
 }
 
-// SAFETY: by the bound.
+// SAFETY: `T` is `SymmetricData` by the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricData, Holder: ?Sized> ContentsOf<Holder> for T {}
 
@@ -170,7 +170,7 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> ContentsOf<Holder> for T {}
 pub struct TypeOf<T>(PhantomData<fn(T) -> T>);
 
 impl<F> TypeOf<F> {
-    /// Requires the type `T`. (The type of a function's argument would be inferred from the bound.)
+    /// Requires that the type of the value is `T`. (A bound on a function's argument would influence the inferred type.)
     pub fn require_seen<T>(self)
     where
         Self: Seen<T>,
@@ -178,7 +178,7 @@ impl<F> TypeOf<F> {
     }
 }
 
-/// The type of a field is the one that the derive saw. Sealed.
+/// The type of a field is the type `T` that the derive saw. Sealed.
 #[diagnostic::on_unimplemented(
     message = "a field is no longer `{T}`, which `#[derive(Symmetric)]` saw",
     label = "changed by an attribute below the derive",

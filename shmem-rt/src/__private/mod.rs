@@ -1,8 +1,9 @@
-//! The items that expansions of macros name: `::shmem::__private::X`, and nothing else of this crate, so that a program may shadow or
-//! re-export any name. Expansions with `unsafe` name the crate by `extern crate`, because a program may call another crate `shmem`.
+//! The items of this crate that expansions of macros name, as `::shmem::__private::X`. Expansions name no other items
+//! of the crate, so that a program may shadow or re-export any name. Expansions with `unsafe` name the crate by `extern
+//! crate`, because a program may call another crate `shmem`.
 //!
-//! The macros check syntax only. All other requirements are trait bounds, or the `require_*` functions here, evaluated in a
-//! constant at the user's token. Each of these panics with one sentence.
+//! The macros check syntax only. All other requirements are trait bounds, or the `require_*` functions here, which
+//! rustc evaluates in a constant at the user's token. Each function panics with one sentence.
 
 mod compile_time_checks;
 
@@ -32,14 +33,14 @@ pub mod strided {
     pub use shmem_core::context::strided::expansion::*;
     pub use shmem_core::strided::{Algorithm, Axis};
 }
-/// Dimensions and fields, which `#[derive(Symmetric)]` gives to a struct.
+/// Dimensions and fields of a type, which `#[derive(Symmetric)]` implements for a struct.
 pub use shmem_core::strided::{Field, Fields, Shape, Shaped, Undivided};
 
 pub use bytemuck::{Pod, Zeroable};
-/// For sizes and offsets: a program may call another crate `core`.
+/// The crate `core` for expansions, because a program may call another crate `core`.
 pub use core;
 
-/// Replaces the allocation of a refused `#[symmetric] let`, so that the rest of the function has the same types.
+/// Replaces the allocation of a refused `#[symmetric] let`, so that the rest of the function type-checks.
 ///
 /// # Panics
 ///
@@ -48,7 +49,7 @@ pub fn refused_box<P, I: Initial>(_: I) -> SymBox<I::Contents> {
     refused()
 }
 
-/// Replaces a refused `let` with a written type; see [`refused_box`].
+/// Replaces the value of a refused `let` that has a written type; see [`refused_box`].
 ///
 /// # Panics
 ///
@@ -75,11 +76,11 @@ pub const fn require_pages(partition: &Declaration, pgsize: u64) {
     }
 }
 
-/// Requires room for one object, if the partition declares its size, and an alignment of at most [`MAX_ALIGN`].
+/// Requires that an object fits the partition, if the partition declares a size, and is aligned to at most [`MAX_ALIGN`].
 ///
 /// # Panics
 ///
-/// At compile time, if the object is larger than the partition, or its alignment than [`MAX_ALIGN`].
+/// At compile time, if the object is larger than the partition, or its alignment is larger than [`MAX_ALIGN`].
 #[track_caller]
 pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Symmetric<T>) {
     if align_of::<T>() > MAX_ALIGN {
@@ -122,7 +123,7 @@ macro_rules! __plain_data {
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
 
-        // SAFETY: the value is one element. The derive gave its fields with their names; `Names` lends no others.
+        // SAFETY: the value is one element. Its fields come from the derive. `Names` dereferences to `()`, so it has no others.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Shaped for $holder
@@ -161,7 +162,7 @@ macro_rules! __words_data {
     };
 }
 
-/// The type of a symmetric object's contents.
+/// Returns the type of a symmetric object's contents.
 pub const fn contents_of<T>(_: &Symmetric<T>) -> PhantomData<T> {
     PhantomData
 }

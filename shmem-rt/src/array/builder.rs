@@ -1,4 +1,4 @@
-//! The builder of arrays: what is asked, the choice of the storage, and the checks that all PEs ask the same.
+//! The builder of arrays: the program's requests, the choice of the storage, and the checks that all PEs request the same array.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct ArrayBuilder<'w, L: ThreadLevel, const D: usize, S: Storage = Chosen>
     partition: Home,
 }
 
-/// The partition that the array is made in.
+/// The partition in which the array is allocated.
 #[derive(Clone, Copy)]
 enum Home {
     Named(Declaration),
@@ -41,9 +41,9 @@ enum Home {
 impl<L: ThreadLevel> World<L> {
     /// Begins an array of 1 to 3 dimensions whose chunks are on the NUMA nodes of each PE.
     ///
-    /// The default [storage](ArrayBuilder::storage) is that of `SHMEM_ARRAY_STORAGE` or, if that is not set,
-    /// [`Single`](crate::array::Single) where the heap has room. The default number of [chunks](ArrayBuilder::chunks)
-    /// is one for each node on which a PE has CPUs, or as many as the longest dimension allows.
+    /// The default [storage](ArrayBuilder::storage) is the value of `SHMEM_ARRAY_STORAGE`. If this is not set, it is
+    /// [`Single`](crate::array::Single), if the heap has enough free memory. The default number of [chunks](ArrayBuilder::chunks)
+    /// is one for each NUMA node on which a PE has CPUs, but at most the length of the longest dimension.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -74,13 +74,13 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         ArrayBuilder { world, shape, storage, kind, chunks, partition }
     }
 
-    /// Sets the number of chunks (at most 65536), on nodes in turn.
+    /// Sets the number of chunks (at most 65536), which are placed on the nodes in turn.
     pub fn chunks(mut self, chunks: usize) -> Self {
         self.chunks = Some(chunks);
         self
     }
 
-    /// Uses memory of a partition's kind, policy and page size; with storage `single`, its heap.
+    /// Allocates memory of the partition's kind, policy and page size. With storage `Single`, it is in the partition's heap.
     pub fn partition<P: Partition>(mut self) -> Self {
         self.partition = Home::Named(P::DECLARATION);
         self
@@ -96,14 +96,14 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     ///
     /// # Errors
     ///
-    /// If the shape has no elements, there are too many chunks, a block is no multiple of the page, the partition does
-    /// not exist, or there is no room: the same error on every PE.
+    /// If the shape has no elements, there are too many chunks, the block of a cyclic storage is not a multiple of the
+    /// page size, the partition does not exist, or memory is short. The error is the same on every PE.
     #[track_caller]
     pub fn zeroed<T: SymmetricData>(self) -> Result<NumaArray<T, D, S>> {
         self.build(None)
     }
 
-    /// Makes the array, each element `value`. Collective.
+    /// Makes the array with `value` in each element. Collective.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         self.build(Some(&|run, _| run.write_each(|| value)))
     }
 
-    /// Makes the array of `element(index)`. Collective.
+    /// Makes the array with `element(index)` in each element. Collective.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
                 return;
             }
             let writing = Writing { world, location };
-            // SAFETY: `fill`'s caller has just made the parts, aligned, in this PE's slot, unknown to others.
+            // SAFETY: `fill`'s caller has just made `parts` in this PE's slot, aligned for elements, and unknown to other PEs.
             unsafe { first_elements::write(world.endpoint().mine(0), &chunking, kind, parts, contents) };
             std::mem::forget(writing);
         };
@@ -211,14 +211,14 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let memory = maker.make(kind)?;
         job.describe(&memory.ids, "array", true, location);
         let (Memory { kind, parts, ids }, released) = (memory, Arc::clone(&job.memory.released));
-        // SAFETY: the ledger has reserved the parts under `ids` on every PE until `ids` are queued, and all PEs have
-        // agreed that their parts are written; `kind` is that of `S`, or chosen for `Chosen`.
+        // SAFETY: on every PE the ledger has reserved the parts under `ids`, until the handle queues `ids` in `released`. All PEs
+        // have agreed that their parts are written. `kind` is the kind of `S`, or was chosen because `S` is `Chosen`.
         Ok(unsafe { NumaArray::__new(chunking, kind, parts, nodes, ids, released) })
     }
 }
 
 impl<L: ThreadLevel, const D: usize> ArrayBuilder<'_, L, D, Chosen> {
-    /// Sets the storage by a value.
+    /// Sets the storage at run time: the type of the array does not depend on it.
     pub fn storage_kind(mut self, kind: StorageKind) -> Self {
         self.kind = Some(kind);
         self
@@ -235,7 +235,7 @@ impl std::fmt::Display for Home {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Returns the nodes of this PE, and the number of nodes for which arrays are laid out, the same on all PEs.
+    /// Returns the nodes of this PE, and the number of nodes for which arrays are laid out. The number is the same on all PEs.
     fn homes(&self, agreed: &Agreed<'_>) -> Homes {
         let job = self.job();
         let own = job.site.topology().homes();
@@ -248,7 +248,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Ends the job when dropped, which happens if the program panics while it writes first elements.
+/// A guard that ends the job when it is dropped by a panic of the program while first elements are written.
 struct Writing<'w, L: ThreadLevel> {
     world: &'w World<L>,
     location: &'static Location<'static>,
@@ -268,10 +268,11 @@ fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
     bytes < chunks.saturating_mul(page)
 }
 
-/// The default storage of `bytes` bytes in `chunks` chunks, where the heap has `room` contiguous bytes.
+/// Returns the default storage for `bytes` bytes in `chunks` chunks, if `room` contiguous bytes of the heap are free.
 ///
-/// An array is in the heap if there is room, because making and freeing a segment costs ten to twenty times as much. An array of less than
-/// a page for each chunk cannot be placed by pages. An array on huge pages is in pools, because such pages cannot be split.
+/// An array is in the heap if it fits, because making and freeing a segment costs ten to twenty times as much. An array
+/// of less than a page for each chunk is always in the heap, because it cannot be placed by pages. An array on huge
+/// pages is in pools, because huge pages cannot be split.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
     // Alignment, slide and rounding each take less than a page.
     let whole = bytes.saturating_add(3 * page);

@@ -1,4 +1,4 @@
-//! Steps of making an array that all storages have in common.
+//! Steps of making an array that all storages share.
 
 use std::panic::Location;
 
@@ -12,19 +12,19 @@ use crate::dynamic_segments;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 
-/// Writes first elements to new parts of this PE's slot; the flag: whether the parts are zero.
+/// A function that writes first elements to new parts of this PE's slot. The flag says whether the parts are zero already.
 pub(super) type Fill<'a> = &'a dyn Fn(&[ArrayRange], bool);
 
 pub(super) struct Maker<'a, const D: usize> {
     pub(super) job: &'a Job,
     pub(super) agreed: &'a Agreed<'a>,
     pub(super) chunking: &'a Chunking<D>,
-    /// Bytes and alignment of an element.
+    /// Bytes of an element; `align` is its alignment.
     pub(super) element: usize,
     pub(super) align: usize,
     pub(super) homes: &'a Homes,
     pub(super) spec: &'a PartitionSpec,
-    /// The segment of the partition, and what this PE was granted there.
+    /// The segment of the partition; `grant` describes this PE's memory there.
     pub(super) segment: u32,
     pub(super) grant: &'a Grant,
     /// Bytes of the largest pages of the partition on any PE.
@@ -33,19 +33,18 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) huge: bool,
     /// Whether the array has less than a page per chunk, and the program names no storage.
     pub(super) too_small: bool,
-    /// Name of the array in messages, and the call that makes it.
+    /// Name of the array in error texts, with the source line that makes it.
     pub(super) what: String,
     pub(super) location: &'static Location<'static>,
-    /// Memory node of each chunk on this PE; empty for any node.
+    /// NUMA node of each chunk's memory on this PE; empty if chunks are not placed.
     pub(super) nodes: Vec<u32>,
-    /// How strictly pages are placed: [`Spread::Bound`] or [`Spread::Preferred`].
     pub(super) spread: Spread,
     /// The kind of memory, if the partition asks for one.
     pub(super) kind: Option<Kind>,
     pub(super) fill: Fill<'a>,
 }
 
-/// The memory of a new array, by its allocations.
+/// The memory of a new array: its parts, and the ids of their allocations in the ledger.
 pub(super) struct Memory {
     pub(super) kind: StorageKind,
     pub(super) parts: Vec<ArrayRange>,
@@ -57,7 +56,7 @@ impl<const D: usize> Maker<'_, D> {
     ///
     /// # Errors
     ///
-    /// The same error on every PE. Nothing stays allocated then.
+    /// If memory is short or cannot be placed. The error is the same on every PE, and no memory stays allocated.
     #[track_caller]
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
@@ -75,12 +74,12 @@ impl<const D: usize> Maker<'_, D> {
         self.chunking.len() * self.element
     }
 
-    /// Whether the chunks of one range are on different nodes on any PE.
+    /// Returns whether an array of one range has its chunks on different nodes on any PE.
     pub(super) fn split(&self) -> bool {
         self.homes.most > 1 && self.chunking.chunks() > 1
     }
 
-    /// Refuses a storage that would split huge pages among nodes.
+    /// Returns an error if the storage would split huge pages among nodes.
     #[track_caller]
     pub(super) fn refuse_huge_pages(&self, kind: StorageKind) -> Result<()> {
         if !self.huge || !self.split() {
@@ -108,16 +107,16 @@ impl<const D: usize> Maker<'_, D> {
         Request { what: self.what.clone(), bytes, traits, placement, populate }
     }
 
-    /// The request for memory whose pages are placed by chunk.
+    /// Returns the request for memory whose pages are placed by chunk later.
     pub(super) fn request_split(&self, bytes: usize) -> Request {
-        // SYSDEFAULT requests no huge pages, which would cross chunks.
+        // With SYSDEFAULT, no huge pages are requested. A huge page could contain parts of two chunks.
         let traits = Traits { kind: Some(Kind::SysDefault), ..Traits::NONE };
         let (what, placement) = (self.what.clone(), Placement::system());
         Request { what, bytes, traits, placement, populate: false }
     }
 
-    /// Checks on all PEs that bound memory fits its nodes, before pages are allocated, because a page too many kills the process. `demands`
-    /// returns the memory that is not allocated yet.
+    /// Checks on all PEs, before pages are allocated, that bound memory fits its nodes. The kernel kills a process that
+    /// exceeds a bound node. `demands` returns requests for the memory that is not allocated yet.
     pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
         if self.spread != Spread::Bound {
             return Ok(());
@@ -129,18 +128,17 @@ impl<const D: usize> Maker<'_, D> {
         self.agreed.settle(fits).map(drop)
     }
 
-    /// Frees what this PE has allocated for an array that was not made.
+    /// Frees this PE's allocations for an array that could not be made.
     pub(super) fn undo(&self, ids: &[u64]) {
         let freed: Result<Vec<Allocation>, _> =
             ids.iter().map(|id| self.job.memory.ledger.lock().free(*id)).collect();
         let freed = freed.unwrap_or_else(|_| unreachable!("they were allocated just now"));
-        // SAFETY: the array was made on no PE: all have agreed on that (`Agreed::settle`), or all have found
-        // the same error. So there is no handle and no address of it.
+        // SAFETY: the array was made on no PE, because all PEs have agreed on the failure (`Agreed::settle`) or have
+        // found the same error. So there is no handle of the array, and no address in it.
         unsafe { dynamic_segments::settle(self.job, &freed) };
     }
 }
 
-/// How strictly an array's pages are placed.
 pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     match spec.traits.policy {
         Some(Policy::Mandatory) if spec.traits.kind.is_some() => Spread::Bound,
@@ -148,20 +146,19 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     }
 }
 
-/// Whether pages of a partition are not placed by chunk, because the system places them, or the partition is a file, in which a discarded
-/// page leaves a hole.
+/// Returns whether pages are not placed by chunk: the system places them, or they are in a file, where discarding leaves a hole.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);
     systems || spec.is_in_file()
 }
 
-/// The nodes of the chunks on the calling PE.
+/// The NUMA nodes on which the calling PE has its chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Homes {
     /// The nodes of this PE's CPUs; empty if not known.
     own: Vec<u32>,
-    /// The largest number of nodes of any PE, for which arrays are laid out.
+    /// The largest number of nodes of any PE. The layout of arrays depends on it.
     pub(super) most: usize,
 }
 
@@ -170,12 +167,12 @@ impl Homes {
         Self { own, most: most.max(1) }
     }
 
-    /// The class of a chunk, below `most`, the same on every PE.
+    /// Returns the class of a chunk, which is below `most` and the same on every PE. The chunks of a class are on one node of a PE.
     pub(super) fn class(&self, chunk: usize) -> usize {
         chunk % self.most
     }
 
-    /// This PE's node for a class of chunks. If the PE has fewer nodes than classes, several classes are on one node.
+    /// Returns this PE's node for a class of chunks. If the PE has fewer nodes than there are classes, classes share a node.
     pub(super) fn of_class(&self, class: usize) -> Option<u32> {
         self.own.get(class % self.own.len().max(1)).copied()
     }

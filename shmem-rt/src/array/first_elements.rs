@@ -1,12 +1,12 @@
-//! First elements of arrays.
+//! Writes the first elements of a new array.
 
 use shmem_core::array::{ArrayRange, Chunking, StorageKind};
 use shmem_core::shared;
 
-/// Writes contiguous elements, given the number of the first in row-major order.
+/// A function that writes contiguous elements, given the row-major number of the first element.
 pub(super) type Written<'f, T> = dyn Fn(Slots<T>, usize) + 'f;
 
-/// Contiguous elements to write. Other PEs could reach them by address, so there is no reference to them.
+/// Contiguous elements to write: a pointer and a count, not a reference, because other PEs could reach the elements by address.
 pub(super) struct Slots<T> {
     start: *mut T,
     count: usize,
@@ -15,18 +15,17 @@ pub(super) struct Slots<T> {
 impl<T> Slots<T> {
     pub(super) fn write_each(self, mut next: impl FnMut() -> T) {
         for i in 0..self.count {
-            // SAFETY: `write` has made `self` of `count` aligned, writable slots.
+            // SAFETY: the function `write` made `self` of `count` slots that are aligned and writable, and `i` is below `count`.
             unsafe { shared::write(self.start.wrapping_add(i), next()) };
         }
     }
 }
 
-/// Writes the elements of a new array on the calling PE, before any handle exists: `contents`, or zero bytes.
+/// Writes the elements of a new array on the calling PE, before any handle exists. Without `contents`, the elements are zero bytes.
 ///
 /// # Safety
 ///
-/// `mine` must be the start of the calling PE's slot, and the parts mapped there, aligned for `T`, of their sizes, and in no
-/// other use.
+/// `mine` must be the start of the calling PE's slot. Each part must be mapped there, aligned, large enough, and unused.
 pub(super) unsafe fn write<T, const D: usize>(
     mine: *mut u8,
     chunking: &Chunking<D>,
@@ -42,7 +41,7 @@ pub(super) unsafe fn write<T, const D: usize>(
             };
             let to = mine.wrapping_add(part.offset).cast::<T>().wrapping_add(first);
             match contents {
-                // SAFETY: the run is in the part (caller).
+                // SAFETY: the run is inside the part, which is mapped and otherwise unused (caller).
                 None => unsafe { shared::zero(to.cast(), run.len() * size_of::<T>()) },
                 Some(write) => write(Slots { start: to, count: run.len() }, run.start),
             }
@@ -50,7 +49,7 @@ pub(super) unsafe fn write<T, const D: usize>(
     }
 }
 
-/// The [`Written`] of a function of indices.
+/// Returns the [`Written`] function that writes `element(index)` to each element.
 pub(super) fn from_indices<T, const D: usize>(
     shape: [usize; D],
     element: impl Fn([usize; D]) -> T,
@@ -71,7 +70,7 @@ pub(super) fn from_indices<T, const D: usize>(
     }
 }
 
-/// The index of an element, by its number in row-major order.
+/// Returns the index of the element with a number in row-major order.
 #[inline(always)]
 pub(super) fn position<const D: usize>(shape: [usize; D], mut number: usize) -> [usize; D] {
     let mut index = [0; D];

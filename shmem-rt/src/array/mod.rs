@@ -1,5 +1,4 @@
-//! Arrays whose chunks are on NUMA nodes ([`NumaArray`]): how they are made and freed
-//! ([`World::array`](crate::World::array)).
+//! Arrays whose chunks are on NUMA nodes ([`NumaArray`]): how they are made and freed ([`World::array`](crate::World::array)).
 //!
 //! ```text
 //! builder             what is asked            make     what all storages have in common, and which nodes chunks live on
@@ -10,10 +9,11 @@
 //! par_iter, thread_pools                       parallel iterators, on threads of the chunks' nodes
 //! ```
 //!
-//! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether a PE has failed. An
-//! array is one allocation of the ledger for each of its ranges, so it is dropped and reclaimed as any object. `segments` undoes the rest.
+//! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether
+//! a PE has failed. An array has one allocation in the ledger for each of its ranges, so it is dropped and reclaimed
+//! like any object. `segments` then removes segments and restores the placement of pages.
 //!
-//! With one node that has memory, nothing is placed. The order of steps is always: map, bind, touch, register, announce.
+//! On a machine with one memory node, pages are not placed. The order of steps is always: map, bind, touch, register, announce.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 

@@ -1,8 +1,8 @@
 //! Storage `multi`: one range for each chunk, from a pool on the chunk's node.
 //!
-//! Pools are dynamic segments, each bound to one node. A pool is made when the first chunk needs it, and stays, placed and registered for all
-//! arrays. The ledger has a heap for each pool, so chunks are allocated as other objects are. A page is populated with the first chunk on
-//! it.
+//! Pools are dynamic segments (made after the start), each bound to one node. A pool is made when a chunk first needs
+//! it, and stays placed and registered for all later arrays. The ledger has a heap for each pool, so chunks are
+//! allocated like other objects. A page is populated when the first chunk on it is allocated.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 
@@ -19,10 +19,10 @@ use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
 use crate::state::dynamic_segments::Pool;
 
-/// Bytes of a pool, unless a chunk needs more or there is little room.
+/// Bytes of a pool. A pool is larger if a chunk needs more, and smaller if the reserve is short.
 const POOL_BYTES: usize = 64 << 20;
 
-/// Unit of pool sizes.
+/// Unit of pool sizes: a huge page.
 const STEP: usize = 2 << 20;
 
 impl<const D: usize> Maker<'_, D> {
@@ -68,7 +68,7 @@ impl<const D: usize> Maker<'_, D> {
         ArrayRange { segment: block.segment, offset: block.offset, elements: self.chunking.elements(chunk) }
     }
 
-    /// The pages of a chunk, which other chunks may share.
+    /// Returns the pages that contain a chunk. Other chunks may be on the first and the last page.
     fn pages_of(&self, block: &Allocation) -> Range<usize> {
         let page = self.job.site.base_page();
         block.offset / page * page..(block.offset + block.bytes).next_multiple_of(page)
@@ -80,7 +80,7 @@ impl<const D: usize> Maker<'_, D> {
         self.verify(pages.start, &[(0..pages.len(), chunk)])
     }
 
-    /// Takes a block from the pools of a class of chunks, or from a new pool. Returns whether the pages of the block exist, too.
+    /// Allocates a block in a pool of a class of chunks, or in a new pool. Also returns whether the block's pages are populated.
     fn take_from_pool(&self, class: usize, bytes: usize, align: usize) -> Result<(Allocation, bool)> {
         let traits = Traits { size: None, ..self.spec.traits };
         let fitting: Vec<_> = {
@@ -101,13 +101,13 @@ impl<const D: usize> Maker<'_, D> {
     fn new_pool(&self, traits: Traits, class: usize, bytes: usize, align: usize) -> Result<(u32, bool)> {
         let page = traits.pgsize.unwrap_or(0) as usize;
         let needed = (bytes.saturating_add(align)).checked_next_multiple_of(STEP.max(page)).unwrap_or(bytes);
-        // Every node needs a pool, and arrays of other storages need room.
+        // Unless a chunk needs more, a pool is at most a quarter of a node's share of the reserve, so that other pools fit.
         let share = self.job.memory.later.lock().range.largest_free() / (4 * self.homes.most) / STEP * STEP;
         let bytes = if page == 0 { needed.max(POOL_BYTES.min(share)) } else { needed };
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
         let name = Text::head(&format!("pool {class}"));
-        // Asks for the pages of the chunk only; the rest of the pool is address space.
+        // The first request checks only the pages of the chunk. The rest of the pool is address space without pages.
         let first = Request { bytes: needed, populate: true, ..request.clone() };
         let wanted = Wanted { taken: vec![first], ..Wanted::new(request, self.spec.id, name) };
         let mut populated = false;
@@ -117,7 +117,7 @@ impl<const D: usize> Maker<'_, D> {
             Ok(Vec::new())
         })?;
         let (start, end) = (made.offset, made.offset + bytes);
-        // Pools of different nodes start in different cache sets, if there is room.
+        // Pools of different nodes start in different cache sets, if the pool has bytes to spare.
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);
@@ -126,13 +126,13 @@ impl<const D: usize> Maker<'_, D> {
         Ok((made.index, populated))
     }
 
-    /// Drops all pools but the first `keep`, on every PE: those that were made for an array that failed.
+    /// Drops all pools except the first `keep`, on every PE. The dropped pools were made for an array that failed.
     fn drop_pools(&self, keep: usize) {
         let dropped = self.job.memory.later.lock().pools.split_off(keep);
         for Pool { segment, .. } in dropped {
             self.job.memory.ledger.lock().remove_heap(segment);
-            // SAFETY: nothing is in the pool on any PE (caller): it was made in this call for an array that all PEs
-            // know was not made, so there is no handle of anything in it, and no transfer to it was started.
+            // SAFETY: on every PE the pool is empty, because it was made in this call, for an array that all PEs know
+            // was not made. So there is no handle of an object in the pool, and no transfer to it was started.
             unsafe { dynamic_segments::remove(self.job, segment) };
         }
     }

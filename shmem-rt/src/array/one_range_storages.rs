@@ -1,10 +1,9 @@
 //! Storages of one range: in the heap of a partition, or in a segment.
 //!
-//! In the heap, the array has whole pages, placed by chunk. When it is freed, new pages take their place, on the nodes of the
-//! partition. The heap is registered already.
+//! In the heap, which is registered already, the array has whole pages, placed by chunk. Freeing it gives the partition new pages.
 //!
-//! The pages of a segment are placed by chunk, or block by block on the nodes in turn. They are bound to nodes before they exist, and exist
-//! before the segment is registered. Freeing the array removes the segment on every PE.
+//! The pages of a segment are placed by chunk, or block by block on the nodes in turn. Pages are bound to nodes before they are
+//! populated, and populated before the segment is registered. Freeing the array removes the segment on every PE.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata", "Single-ddata with Separate Arrays" and "Single-ddata with
 //! Cyclic Localization".
@@ -40,13 +39,13 @@ impl<const D: usize> Maker<'_, D> {
         self.agree_on_room(|| self.missing([(block.offset, bound.clone())]))
             .inspect_err(|_| self.undo(&[block.id]))?;
         let made = if by_pages && !self.nodes.is_empty() {
-            // How the pages are placed when the block has been freed.
+            // The placement of the partition, which the pages get back when the block is freed.
             let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let Placement { nodes, spread, .. } = placement;
             let end = End::Pages { range, nodes, spread, populated: self.grant.populated };
             job.memory.later.lock().ends.insert(block.id, end);
-            // SAFETY: the block was allocated just now, and holds whole pages.
+            // SAFETY: the block was allocated just now, so there is no reference to its pages. It consists of whole pages.
             unsafe { self.place(block.offset, &bound) }
         } else if !self.grant.populated {
             job.memory.arena.populate(job.site.slot, range).map_err(|error| self.unmade(error))
@@ -74,14 +73,14 @@ impl<const D: usize> Maker<'_, D> {
             return Err(ArrayError::block(&kind.to_string(), &reason).into());
         }
         let slide = if in_turn.is_none() && self.split() { slide(chunking, element, page) } else { 0 };
-        // Block 0: a run of a chunk, rounded to pages.
+        // `block: 0` asks for the default block: a run of a chunk, rounded to pages.
         let kind = match kind {
             StorageKind::Cyclic { block: 0 } => {
                 StorageKind::Cyclic { block: natural_block(chunking, element, page) }
             }
             kind => kind,
         };
-        // Computed only if there is enough memory, because the ranges may be very many.
+        // The ranges are computed only after a check that memory suffices, because a huge array has very many ranges.
         let bound = || match in_turn {
             Some(block) => cyclic(bytes, block, chunks, page),
             None => by_chunk(chunking, element, slide, page),
@@ -92,7 +91,7 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
-        // If the request populates, `make` checks whether there is enough memory.
+        // If the request populates pages, `segments::make` checks that memory suffices.
         let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| dynamic_segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
@@ -103,12 +102,12 @@ impl<const D: usize> Maker<'_, D> {
             |segment, offset: usize| ArrayRange { segment, offset: offset + slide, elements: chunking.len() };
         let made = dynamic_segments::make(job, self.agreed, wanted, |offset, grant| {
             self.compare(grant);
-            // Huge pages are not placed: they exist already, on the only node.
+            // Huge pages are not placed by chunk: they are populated already, on the only node.
             if grant.pages == Pages::Base {
-                // SAFETY: the segment is being made, nobody knows of it.
+                // SAFETY: the segment is new, and no reference or handle to it exists on any PE.
                 unsafe { self.place(offset, &bound()) }?;
             }
-            // The number of the segment is not known yet, and does not matter for writing.
+            // The segment has no number yet. `fill` does not use the number, so 0 stands for it.
             (self.fill)(&[part(0, offset)], true);
             Ok(Vec::new())
         })?;

@@ -1,8 +1,9 @@
-//! Which pages of an array that is one range belong to which chunk.
+//! Assigns the pages of an array to its chunks, if the array is one range of memory.
 //!
-//! Memory is placed by pages, and chunks end at elements. A page is placed for the chunk that has more of it. The array is shifted inside
-//! its first page (the *slide*), so that few bytes are on a page of another chunk. With two chunks the boundary is then between two pages.
-//! With more chunks not every boundary can be, for example if five pages have four chunks.
+//! Memory is placed by pages, and chunks end at elements. A page with elements of two chunks belongs to the chunk that
+//! has more of the page. The array is shifted inside its first page (the *slide*), so that few bytes are on a page of
+//! another chunk. With two chunks, the boundary between them is then a page boundary. With more chunks, some boundaries
+//! may be inside pages, for example if four chunks share five pages.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
 
@@ -10,13 +11,13 @@ use core::ops::Range;
 
 use shmem_core::array::Chunking;
 
-/// Upper limit on the boundaries that are tried for the slide.
+/// Upper limit on the boundaries for which [`slide`] computes candidates, because it compares each with all others.
 const TRIED: usize = 64;
 
-/// Contiguous pages and the chunk that they belong to. The range is in bytes from the first page of the array.
+/// Contiguous pages, and the chunk to which they belong. The range is in bytes from the first page of the array.
 pub(super) type Bound = (Range<usize>, usize);
 
-/// Returns the byte at which each run of a chunk ends, and the chunk, in the order of the bytes.
+/// Returns, for each run of a chunk in order of addresses, the byte at which the run ends, and the chunk.
 fn ends<const D: usize>(chunking: &Chunking<D>, element: usize) -> impl Iterator<Item = (usize, usize)> {
     let (row, inner) = (chunking.shape()[chunking.axis()], chunking.inner() * element);
     (0..chunking.outer()).flat_map(move |o| {
@@ -28,7 +29,7 @@ fn ends<const D: usize>(chunking: &Chunking<D>, element: usize) -> impl Iterator
 pub(super) fn slide<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let bytes = chunking.len() * element;
     let boundaries = || ends(chunking, element).map(|(end, _)| end % page).take(TRIED);
-    // The end of the array is no boundary.
+    // The end of the last chunk is not a boundary between chunks.
     let count = ends(chunking, element).take(TRIED).filter(|&(end, _)| end < bytes).count();
     let astray = |slide: usize| -> usize {
         let rest = |boundary| (boundary + slide) % page;
@@ -57,7 +58,7 @@ pub(super) fn by_chunk<const D: usize>(
     bound
 }
 
-/// Returns the pages of blocks of `block` bytes that belong to the chunks in turn.
+/// Returns the pages of a cyclic storage: blocks of `block` bytes belong to the chunks in turn.
 pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> Vec<Bound> {
     let whole = bytes.next_multiple_of(page);
     let mut bound = Vec::new();
@@ -67,13 +68,13 @@ pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> 
     bound
 }
 
-/// Returns the size of blocks that fit the chunks: a run of the first, longest chunk, in whole pages.
+/// Returns the default block size of cyclic storage: the bytes of a run of the first chunk, the longest, in whole pages.
 pub(super) fn natural_block<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let run = chunking.span(0).len() * chunking.inner() * element;
     ((run + page / 2) / page * page).max(page)
 }
 
-/// Adds pages; to the last range, if that belongs to the same chunk.
+/// Appends pages of a chunk. Extends the last range if it belongs to the same chunk.
 fn push(bound: &mut Vec<Bound>, range: Range<usize>, chunk: usize) {
     if range.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Places the pages of an array on the nodes of its chunks, and measures which share of the elements is there.
+//! Places the pages of an array on the nodes of its chunks, and measures the share of elements that are on these nodes.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<const D: usize> Maker<'_, D> {
-    /// Requests for the memory that pages of chunks need on each node, if they are bound.
+    /// Returns for each node the request for memory that its chunks' pages need. Empty unless pages are strictly bound.
     pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
         if self.spread != Spread::Bound {
             return Vec::new();
@@ -25,7 +25,7 @@ impl<const D: usize> Maker<'_, D> {
         self.demands(bound().into_iter().map(|(range, chunk)| (chunk, range.len())))
     }
 
-    /// As [`taken`](Self::taken), for the pages of several ranges that are not on their nodes yet.
+    /// As [`taken`](Self::taken), for several ranges, but counts only pages that are not on their chunk's node yet.
     pub(super) fn missing(
         &self,
         places: impl IntoIterator<Item = (usize, Vec<Bound>)>,
@@ -51,14 +51,14 @@ impl<const D: usize> Maker<'_, D> {
         demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
     }
 
-    /// The request for `bytes` bytes of the array on one node, or on any.
+    /// Returns the request for `bytes` bytes of the array on `node`, or on any node if `node` is `None`.
     pub(super) fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
         let placement = self.placement(node, self.kind);
         Request { what: self.what.clone(), placement, populate: true, ..Request::plain("", bytes) }
     }
 
-    /// Places the pages of chunks, from `start` in the calling PE's slot on, and populates them. A page on another node is discarded and
-    /// populated again, which costs less than moving it.
+    /// Places and populates the pages of chunks, which begin at `start` in the calling PE's slot. A page on a wrong
+    /// node is discarded and populated again, because moving a page costs more.
     ///
     /// # Safety
     ///
@@ -80,7 +80,7 @@ impl<const D: usize> Maker<'_, D> {
             for (range, chunk) in bound {
                 let there = self.pages(at(range))?;
                 if there.iter().flatten().flatten().any(|node| *node != self.nodes[*chunk]) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: no PE has a reference to the pages (caller).
                     unsafe { arena.discard(slot, at(range)) }?;
                 }
             }
@@ -139,7 +139,7 @@ impl<const D: usize> Maker<'_, D> {
         }
     }
 
-    /// The node of each page; `None` if the system does not say.
+    /// Returns the node of each page, or `None` if the system does not report nodes.
     fn pages(&self, range: Range<usize>) -> Result<Option<Vec<Option<u32>>>> {
         match self.job.memory.arena.nodes_of(self.job.site.slot, range, self.job.site.base_page()) {
             Err(error) if error.no_nodes() => Ok(None),
@@ -147,7 +147,7 @@ impl<const D: usize> Maker<'_, D> {
         }
     }
 
-    /// Warns, once for each place in the program.
+    /// Prints a warning, at most once for each source line that makes an array.
     pub(super) fn say(&self, reason: &str) {
         if self.job.first_time_at(self.location, "") {
             let me = self.job.bootstrap.number();
@@ -157,11 +157,11 @@ impl<const D: usize> Maker<'_, D> {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The share of an array's elements, from 0 to 1, on the node of their chunk on the calling PE, as the kernel
-    /// reports it; for a kind of memory with nodes of its own, on the nearest of these. An element is where its first
-    /// byte is. Not collective.
+    /// Returns the share (0 to 1) of the calling PE's elements that are on the node of their chunk, as the kernel
+    /// reports it. For a kind of memory that has nodes of its own, such as HBM, the nearest such node counts. An
+    /// element is on the node of its first byte. Not collective.
     ///
-    /// It is 1 on a machine with one memory node.
+    /// The share is 1 on a machine with one memory node.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl<L: ThreadLevel> World<L> {
         Ok(at_home as f64 / array.len() as f64)
     }
 
-    /// The calling PE's kind of memory in the partition of a segment, if one was requested.
+    /// Returns the calling PE's kind of memory in the partition of a segment, if the partition requests a kind.
     fn kind_of_memory(&self, segment: u32) -> Option<Kind> {
         let job = self.job();
         let partition =

@@ -1,7 +1,7 @@
-//! Parallel loops over arrays, on the nodes of their chunks. With feature `rayon`.
+//! Parallel loops over arrays, each chunk on threads of its NUMA node. Needs feature `rayon`.
 //!
-//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They cut the array into chunks, each for the threads of
-//! its node, which halve the runs of the chunk.
+//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They divide an array into its
+//! chunks. The threads of a chunk's node divide the contiguous runs of the chunk among themselves.
 
 use rayon::iter::plumbing::{Reducer, UnindexedConsumer};
 use rayon::iter::{IndexedParallelIterator, Once, ParallelIterator, Zip, once};
@@ -14,12 +14,12 @@ use super::thread_pools::NodePools;
 
 /// Items of an array, chunk by chunk on the nodes of the chunks: a parallel iterator of `rayon`.
 ///
-/// Items that are collected come in the order of the chunks, and inside each in row-major order.
+/// Collected items are in the order of the chunks, and in row-major order inside each chunk.
 #[must_use = "parallel iterators do nothing until they are used"]
 pub struct Chunkwise<'p, P, const D: usize> {
     pools: &'p NodePools,
     chunking: Chunking<D>,
-    /// For each chunk its node, and the items of each of its runs.
+    /// Each chunk's node, and one iterator of items for each run of the chunk.
     chunks: Vec<(Option<u32>, Vec<P>)>,
 }
 
@@ -40,8 +40,8 @@ impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<
     }
 }
 
-/// Halves a consumer until there are `count`, in order, with the reducers between them. (If consumers are split off one end instead, some
-/// run out of position numbers.)
+/// Splits a consumer into halves until there are `count` consumers. Appends them in order, with the reducers between
+/// them. (Splitting off one consumer at a time would exhaust the position numbers of some consumers.)
 fn share<I, C: UnindexedConsumer<I>>(
     consumer: C,
     count: usize,
@@ -67,7 +67,7 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
     ///
     /// # Panics
     ///
-    /// If the arrays have not the same shape and the same chunks. The storages may differ.
+    /// If the shapes or the chunks of the arrays differ. The storages may differ.
     #[track_caller]
     pub fn zip<Q: IndexedParallelIterator>(self, other: Chunkwise<'p, Q, D>) -> Chunkwise<'p, Zip<P, Q>, D> {
         let Self { pools, chunking, chunks } = self;
@@ -94,7 +94,7 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
         Chunkwise { pools, chunking, chunks: chunks.collect() }
     }
 
-    /// Pairs each element with its index, index first.
+    /// Pairs each element with its index, as `(index, element)`.
     ///
     /// ```text
     /// a.par_iter_mut(&pools).indexed().for_each(|([i], a)| *a = i);
@@ -108,7 +108,7 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
     }
 }
 
-/// The indices of an array, given the nodes of its chunks.
+/// Returns an iterator over the indices of an array. `nodes` are the nodes of its chunks.
 fn indices<const D: usize>(
     pools: &NodePools,
     chunking: Chunking<D>,
@@ -145,13 +145,13 @@ fn indices<const D: usize>(
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), parallel iteration over arrays, domains, and both zipped.
 pub trait ParArray<T, const D: usize> {
-    /// The elements.
+    /// Iterates over references to the elements.
     fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Iter<'v, T>, D>;
 
-    /// The chunks, each as one item.
+    /// Iterates over the chunks, each as one item.
     fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D>;
 
-    /// The indices, each on the node of its chunk.
+    /// Iterates over the indices, each on the node of its chunk.
     fn par_indices<'p>(
         &self,
         pools: &'p NodePools,
@@ -160,8 +160,7 @@ pub trait ParArray<T, const D: usize> {
 
 /// Parallel loops over an array that is open exclusively ([`ArrayMut`]).
 ///
-/// Elements that are arrays, and chunks, can be iterated in parallel in turn, with `rayon`'s own iterators:
-/// inside a closure these run on the threads of the same node.
+/// Inside a closure, `rayon`'s own iterators over an array element or a chunk run on the threads of the same node.
 ///
 /// ```no_run
 /// # use rayon::prelude::*;
@@ -180,14 +179,14 @@ pub trait ParArray<T, const D: usize> {
 /// # }
 /// ```
 pub trait ParArrayMut<T, const D: usize>: ParArray<T, D> {
-    /// The elements, exclusively.
+    /// Iterates over mutable references to the elements.
     fn par_iter_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, IterMut<'v, T>, D>;
 
-    /// The chunks, exclusively, each as one item.
+    /// Iterates over the chunks as mutable items.
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D>;
 }
 
-/// Number of elements of a run of a chunk.
+/// Returns the number of elements in one contiguous run of a chunk.
 fn run_of<const D: usize>(chunking: &Chunking<D>, chunk: usize) -> usize {
     chunking.elements(chunk) / chunking.outer()
 }
@@ -199,7 +198,7 @@ macro_rules! arrays {
                 let chunking = *self.chunking();
                 let chunks = self.chunks().map(|chunk| {
                     let run = run_of(&chunking, chunk.number());
-                    // Cut again, because `runs` joins adjacent runs.
+                    // `runs` joins adjacent runs, so they are divided again: `zip` needs equal runs in both arrays.
                     let runs = chunk.runs().flat_map(|runs| runs.chunks_exact(run));
                     (chunk.node(), runs.map(|run| run.par_iter()).collect())
                 });

@@ -1,4 +1,4 @@
-//! Threads on each NUMA node of a PE. With feature `rayon`.
+//! Thread pools on each NUMA node of a PE. Needs feature `rayon`.
 
 use std::sync::Arc;
 
@@ -11,11 +11,10 @@ use crate::error::{ErrorKind, Result};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// A pool of threads for each NUMA node on whose CPUs the calling PE may run. From
-/// [`World::node_pools`]; made once, and used for all arrays.
+/// A thread pool for each NUMA node on whose CPUs the calling PE may run. Made by [`World::node_pools`], for all arrays.
 ///
-/// The threads of a chunk's node, bound to its CPUs, work on the chunk. If nodes are not known there is one pool, whose
-/// threads are not bound.
+/// A chunk is processed by the threads of its node, which are bound to the node's CPUs. If the system does not report
+/// nodes, there is one pool of unbound threads.
 #[derive(Debug)]
 pub struct NodePools {
     pools: Vec<NodePool>,
@@ -28,9 +27,9 @@ struct NodePool {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes the thread pools for parallel iteration over arrays ([`ParArray`](crate::array::ParArray)). They have
-    /// this PE's share of the CPUs ([`cpus_per_pe`](Self::cpus_per_pe)), or `RAYON_NUM_THREADS`, as number of
-    /// threads, divided by the CPUs of each node, at least one on each. Not collective.
+    /// Makes the thread pools for parallel iteration over arrays ([`ParArray`](crate::array::ParArray)). The number of
+    /// threads is `RAYON_NUM_THREADS`, or else this PE's share of the CPUs ([`cpus_per_pe`](Self::cpus_per_pe)). Each
+    /// node gets threads in proportion to its CPUs, and at least one. Not collective.
     ///
     /// # Errors
     ///
@@ -56,28 +55,28 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl NodePools {
-    /// The nodes that have a pool; none if nodes are not known.
+    /// Returns the nodes that have a pool. Empty if the system does not report nodes.
     pub fn nodes(&self) -> impl Iterator<Item = u32> {
         self.pools.iter().filter_map(|pool| pool.node)
     }
 
-    /// The pool of a node, for other work.
+    /// Returns the pool of a node, for the program's own tasks.
     pub fn of_node(&self, node: u32) -> Option<&ThreadPool> {
         self.pools.iter().find(|pool| pool.node == Some(node)).map(|pool| &pool.threads)
     }
 
-    /// Number of threads on all nodes.
+    /// Returns the number of threads of all pools.
     pub fn threads(&self) -> usize {
         self.pools.iter().map(|pool| pool.threads.current_num_threads()).sum()
     }
 
-    /// The index of the pool for a chunk: that of its node, or, if the node has no pool, one of the pools in turn.
+    /// Returns the index of the pool for a chunk: the pool of its node, or pools in turn if the node has none.
     fn of_chunk(&self, chunk: usize, node: Option<u32>) -> usize {
         let own = node.and_then(|node| self.pools.iter().position(|pool| pool.node == Some(node)));
         own.unwrap_or(chunk % self.pools.len())
     }
 
-    /// Runs the job of each chunk, in order of the chunks, in the pool of the chunk, and waits for all.
+    /// Runs one task for each chunk in the pool of the chunk's node, and waits until all tasks have finished.
     pub(super) fn run<J: FnOnce() + Send>(&self, jobs: impl IntoIterator<Item = (Option<u32>, J)>) {
         let mut work: Vec<Vec<J>> = self.pools.iter().map(|_| Vec::new()).collect();
         for (chunk, (node, job)) in jobs.into_iter().enumerate() {
@@ -87,7 +86,7 @@ impl NodePools {
     }
 }
 
-/// Starts the jobs of all pools before it waits for any, by nested scopes of the pools.
+/// Starts the tasks of all pools, and then waits for them. Each pool's scope contains the scopes of the remaining pools.
 fn spread<J: FnOnce() + Send>(pools: &[NodePool], mut work: Vec<Vec<J>>) {
     let (Some((last, others)), Some(jobs)) = (pools.split_last(), work.pop()) else { return };
     if jobs.is_empty() {
@@ -120,7 +119,7 @@ impl NodePool {
         };
         let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).start_handler(bind);
         let threads = builder.build().map_err(|error| refused(error.to_string()))?;
-        // Waits until all threads have started and so have been bound.
+        // Waits until all threads have started, and therefore have tried to bind themselves.
         threads.broadcast(|_| ());
         match failure.lock().take() {
             Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}")).into()),

@@ -1,8 +1,8 @@
-//! alltoall, alltoalls and alltoallv: each member sends a part to each.
+//! alltoall, alltoalls and alltoallv: each member sends one part of its data to each member.
 //!
-//! On one node the sender packs parts into a buffer of the runtime, and the receiver unpacks them. Between nodes short parts travel in
-//! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier, and long ones in a
-//! [pairwise exchange](super::schedule::Pairwise).
+//! On one node the sender packs its parts into a buffer of the runtime, and the receivers unpack them. Between nodes short parts travel in
+//! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier. Long parts travel in a [pairwise
+//! exchange](super::schedule::Pairwise).
 
 use core::ops::Range;
 
@@ -24,13 +24,13 @@ use crate::group::{Collective, Purpose, Team};
 
 impl Team {
     /// Sends the k-th part of `source` to the member with rank k, and writes that member's part for this PE to the k-th part of `into`. All
-    /// parts have the same length, on all members. Both are lists ([`Source`](crate::Source), [`Destination`](crate::Destination)): slices,
-    /// arrays, a `Vec` or a `Box` of a slice, by reference, or the own copies of symmetric objects, `&OUT` and `&IN`.
+    /// parts have the same length, on all members. `source` and `into` are lists ([`Source`](crate::Source),
+    /// [`Destination`](crate::Destination)): slices, arrays, a `Vec` or a `Box` of a slice, or own copies of symmetric objects, by
+    /// reference (`&OUT`, `&IN`).
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a
-    /// member.
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoall`.
     #[track_caller]
@@ -59,7 +59,7 @@ impl Team {
     }
 
     /// As [`alltoall`](Self::alltoall), with `items` elements for each member, `source_stride` elements apart in the source and `stride`
-    /// elements apart in the destination. Each part begins `items` strides after the one before. Elements in between are neither read nor
+    /// elements apart in the destination. Each part begins `items` strides after the part before. Elements in between are neither read nor
     /// written.
     ///
     /// ```no_run
@@ -68,7 +68,7 @@ impl Team {
     /// # static PAIRS: [f64; 16];
     /// # #[shmem::main]
     /// # fn main(world: &mut World) {
-    /// // Every second number of a list, one for each PE, to the places of every other one.
+    /// // Sends every second number of `mine`, one to each PE, to every second element of `PAIRS`.
     /// let mine = vec![0.5; 2 * world.n_pes()];
     /// world.alltoalls(&mine, 2, &PAIRS, 2, 1);
     /// # }
@@ -102,7 +102,7 @@ impl Team {
         let words = [items as u64, size as u64, result.offset()];
         let subject = || argument.show_to(items, to);
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
-        // Elements without bytes may be too many for a loop.
+        // The number of zero-sized elements has no limit, so a loop over them may not end.
         let observed = if argument.is_observed() && size > 0 { 0..all } else { 0..0 };
         observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
         argument.source(source, to, |source| {
@@ -122,9 +122,9 @@ impl Team {
         observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
     }
 
-    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so on.
-    /// `into` becomes the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of elements from each
-    /// rank. `source` is a list as in [`alltoall`](Self::alltoall); parts of a symmetric object begin at the same offset on all members.
+    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so on. `into`
+    /// is replaced by the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of elements that each
+    /// rank sent. `source` is a list as in [`alltoall`](Self::alltoall); parts of an object begin at the same offset on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -141,8 +141,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If there is not a count for each member, they do not add up to the length of `source`, or an object is of a team that lacks
-    /// a member.
+    /// If the number of counts differs from the number of members, the counts do not add up to the length of `source`, or an object is of a
+    /// team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Alltoallv`.
     #[doc(alias = "MPI_Alltoallv")]
@@ -183,8 +183,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a
-    /// member.
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Ialltoall`; OpenSHMEM 1.6, `shmem_alltoall`.
     #[doc(alias = "MPI_Ialltoall")]
@@ -214,7 +213,7 @@ impl Team {
             result[own.clone()].copy_from_slice(&given[own]);
             steps = self.steps(Pattern::Alltoall(part), 0, 1);
         } else {
-            // There are too few credit counters: only the barrier is started.
+            // A pairwise exchange would need more credit counters than there are: the data move here, and only a barrier is started below.
             self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);
         }
         let task = Task { source: Held::new(given), ..Task::of(steps, result) };
@@ -253,22 +252,22 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
     );
 }
 
-/// Bytes of the shortest chunk of a ring: a shorter one takes about as long.
+/// Bytes of the shortest chunk of a ring, because a shorter chunk takes about as long.
 const LEAST_CHUNK: usize = 8 << 10;
 
-/// Receives parts: (range of items in each part, distances of the senders before the calling rank, copy). `copy` copies bytes of a
-/// sender's part: (rank, offset, destination).
+/// A callback that receives parts. Its arguments are (range of items in each part, distances of the senders before the calling rank, copy).
+/// `copy` copies bytes of a sender's part: (rank, offset, destination).
 pub(super) trait Take: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8])) {}
 
 impl<F: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8]))> Take for F {}
 
-/// Upper limit on members, the calling one included, that exchange items of `size` bytes in one barrier.
+/// Returns the maximum number of members, the calling one included, that exchange items of `size` bytes in one barrier.
 pub(super) fn most_in_a_step(size: usize) -> usize {
     SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
 }
 
 impl Collective<'_> {
-    /// [`Team::alltoall`] of bytes. Objects are the same on all members.
+    /// Runs [`Team::alltoall`] on bytes. A symmetric `source` or `into` is the same object on all members.
     pub(super) fn alltoall(&self, purpose: &Purpose<'_>, source: SendBuf<'_>, mut into: RecvBuf<'_>) {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let part = source.len() / members;
@@ -279,7 +278,7 @@ impl Collective<'_> {
         }
         if let (Way::Direct, Some((_, to))) = (way, places) {
             self.meet(purpose);
-            // Senders write: their data may still be in their cache.
+            // Senders write to the receivers' copies, because the data may still be in the sender's cache.
             for other in self.ranks_from_own() {
                 let part_of_other = source.part(other * part..(other + 1) * part);
                 self.copy_on(other, to).copy_from(rank * part, part_of_other);
@@ -311,7 +310,7 @@ impl Collective<'_> {
             });
         }
         into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
-        // Each portion is one barrier, whose messages carry as many bytes of parts as the buffers hold.
+        // Each portion takes one barrier, whose messages carry as many bytes of each part as the buffers hold.
         for portion in Portion::all(team, part) {
             let mut parts = Parts::new(team, self.next_meeting(), portion, source);
             parts.contribute(self, source);
@@ -325,8 +324,8 @@ impl Collective<'_> {
         distances.map(move |distance| (rank + members - distance) % members)
     }
 
-    /// Exchanges parts of `items` items of `size` bytes, piece by piece. `pack` writes items for a rank from an index on; `take`
-    /// receives each piece, the own part included. Between nodes a piece has `at_once` items of each part.
+    /// Exchanges parts of `items` items of `size` bytes in rounds. `pack(to, first, buffer)` writes items for a rank, beginning with item
+    /// `first`; `take` receives the items of each round, the own part included. Between nodes a round moves `at_once` items of each part.
     fn exchange(
         &self,
         purpose: &Purpose<'_>,
@@ -341,7 +340,7 @@ impl Collective<'_> {
         }
         let mut packed = vec![0; members * at_once * size];
         let mut received = packed.clone();
-        // At least one piece: empty parts have a barrier too.
+        // At least one round, because empty parts need a barrier too.
         for first in (0..items.max(1)).step_by(at_once.max(1)) {
             let end = items.min(first + at_once);
             let part = (end - first) * size;
@@ -355,7 +354,7 @@ impl Collective<'_> {
         }
     }
 
-    /// [`exchange`](Self::exchange) on one node. `take` receives the parts of all members at once, unless they are very many.
+    /// Runs [`exchange`](Self::exchange) on one node. `take` is called with all members' parts together, or with some in very large teams.
     #[inline]
     pub(super) fn exchange_on_the_node(
         &self,
@@ -369,11 +368,11 @@ impl Collective<'_> {
         let by_ring = bytes > 0
             && size <= shape.room_of_chunk()
             && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
-        // Members per step.
+        // Number of members whose parts one barrier moves.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
         let others = (width - 1).max(1);
         let most = match by_ring {
-            // Short enough for several in flight.
+            // About a quarter of the bytes, so that several chunks are in flight.
             true => {
                 let some = (bytes / 4).next_multiple_of(GRAIN);
                 shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))
@@ -385,7 +384,7 @@ impl Collective<'_> {
         let room_of_one = (at_once * size).next_multiple_of(GRAIN);
         let mut first = 0;
         while first < members {
-            // The own part takes no room.
+            // The own part needs no buffer.
             let distances = first..(first.max(1) + others).min(members);
             let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
             let bytes = (distances.end - distances.start.max(1)) * room_of_one;
@@ -414,7 +413,7 @@ impl Collective<'_> {
         }
     }
 
-    /// [`Team::alltoalls`] of `items` items of `size` bytes for each member.
+    /// Runs [`Team::alltoalls`] on bytes: `items` items of `size` bytes for each member.
     pub(super) fn alltoall_strided(
         &self,
         purpose: &Purpose<'_>,
@@ -451,8 +450,8 @@ impl Collective<'_> {
         });
     }
 
-    /// [`Team::alltoallv`] by an alltoall of the counts, then alltoalls of pieces, as many as the longest part has. `room` returns the
-    /// destination for a number of items.
+    /// Runs [`Team::alltoallv`] as an alltoall of the counts, then alltoalls of equal pieces until the longest part is sent. `room` returns
+    /// the destination for a given number of items.
     fn alltoallv<'r>(
         &self,
         purpose: &Purpose<'_>,
@@ -473,7 +472,7 @@ impl Collective<'_> {
         }
         let begin = |end: &mut usize, count: &usize| Some(core::mem::replace(end, *end + count * size));
         let [starts, begins] = [counts, &came].map(|of| of.iter().scan(0, begin).collect::<Vec<usize>>());
-        // Copies the part for `to` from byte `first` on.
+        // Copies the part for rank `to` from its byte `first` on.
         let pack = |to: usize, first: usize, room: &mut [u8]| {
             let bytes = (counts[to] * size).saturating_sub(first).min(room.len());
             source.read(starts[to] + first.min(counts[to] * size), &mut room[..bytes]);

@@ -1,15 +1,15 @@
 //! The checked barrier, with which every collective begins.
 //!
-//! **On a node** each member polls a line of each other one ([`MeetingLines`](shmem_core::sync::MeetingLines)), or adds to a
-//! counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone. So
-//! members in different operations use the same words, and the mismatch is found.
+//! **On a node** each member polls one cache line of each other member ([`MeetingLines`](shmem_core::sync::MeetingLines)), or adds to a
+//! counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone. So members
+//! that call different operations use the same words, and the mismatch is found.
 //!
 //! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
-//! Then it releases its node. Where each node has data for each other one, the messages with these data replace the rounds
+//! Then it releases its node. Where each node has data for each other node, the messages with these data replace the rounds
 //! ([`Parts`](super::barrier_payload::Parts)).
 //!
 //! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a phase.
-//! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose.
+//! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the operation.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -30,12 +30,12 @@ use super::schedule::Round;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 impl Team {
-    /// Waits until all members have called it, and makes all their earlier operations visible to all.
+    /// Blocks until all members have called `barrier`, and makes all their earlier operations visible to all members.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_barrier_all`, `shmem_quiet` and `shmem_team_sync`.
     #[track_caller]
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
-        // Arriving at the barrier releases stores to this node.
+        // Transfers to other nodes need a quiet. Stores to this node become visible by the arrival at the barrier.
         if self.job.network.far.is_some() {
             self.job.quiet_all();
         }
@@ -43,7 +43,7 @@ impl Team {
         self.meet_once(token.endpoint(), Operation::of(Family::TeamBarrier), Some(location));
     }
 
-    /// Waits until all members have called it. Stores to this node are visible; transfers to other nodes may be incomplete.
+    /// Blocks until all members have called `sync`. Stores to this node are then visible; transfers to other nodes may be incomplete.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_sync`.
     #[track_caller]
@@ -52,12 +52,12 @@ impl Team {
         self.meet_once(token.endpoint(), Operation::of(Family::TeamSync), Some(location));
     }
 
-    /// Starts a barrier and returns. After a [wait](Started::wait) for it all members have started it, and their earlier operations are
-    /// visible, as after a [`barrier`](Self::barrier).
+    /// Starts a barrier and returns. After a [wait](Started::wait) for the barrier all members have started it, and their earlier
+    /// operations are visible, as after a [`barrier`](Self::barrier).
     ///
-    /// All members must start the same collectives of a team, in the same order, between the same blocking ones; otherwise the job
-    /// ends, naming both calls. Wait for them in any order, or drop them. A team has up to four under way; the start of a fifth
-    /// waits for the end of the first. A start waits for nothing else.
+    /// All members must start the same collectives of a team in the same order, between the same blocking collectives. Otherwise the job
+    /// ends with an error text that names both calls. Started collectives may be waited for in any order, or dropped. A team has up to four
+    /// of them under way, and the start of a fifth blocks until the first is complete. Nothing else makes a start block.
     ///
     /// Source: MPI 4.1, `MPI_Ibarrier`.
     #[doc(alias = "MPI_Ibarrier")]
@@ -70,7 +70,7 @@ impl Team {
         argument.start(Family::StartBarrier, [], &String::new, (0, task), |_| ())
     }
 
-    /// Enters a barrier that is a whole collective. `location` is None if the runtime calls.
+    /// Runs a barrier as a collective of its own. `location` is the call of the program, or None for a barrier of the runtime.
     pub(crate) fn meet_once(
         &self,
         endpoint: &Endpoint,
@@ -83,12 +83,12 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// Waits for all members. Ends the job unless their purposes are equal.
+    /// Blocks until all members have entered the barrier. Ends the job unless all pass the same purpose: operation and arguments.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
         self.meet_with(purpose, &mut Nothing);
     }
 
-    /// As [`meet`](Self::meet), with a payload between nodes.
+    /// Runs [`meet`](Self::meet), with a payload in the messages between nodes.
     pub(super) fn meet_with(&self, purpose: &Purpose<'_>, payload: &mut dyn Payload) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
@@ -99,8 +99,8 @@ impl Collective<'_> {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index].stated[half(count)].write(words);
         }
-        // Members that have started different numbers of collectives are a mismatch, so the number is part of the hash. The low 16
-        // bits still say `opens`. The low 32 bits of the number distinguish close numbers.
+        // Members that have started different numbers of collectives are a mismatch, so the number is hashed too. Its low 32 bits suffice,
+        // because the numbers of two members are close. The low 16 bits of `mark` still encode `opens`.
         let started = u64::from(self.team.started() as u32);
         let mark = purpose.fingerprint() ^ (started << 16);
         match self.team.meeting {
@@ -110,7 +110,7 @@ impl Collective<'_> {
         self.compare_on_the_node(purpose, count, statement.as_ref());
     }
 
-    /// Ends the job unless the statements of all members of this node are equal, if there are any.
+    /// Ends the job unless all members of this node have the same call signature. Does nothing without a signature.
     fn compare_on_the_node(
         &self,
         purpose: &Purpose<'_>,
@@ -183,8 +183,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Synchronises with other nodes, for the last member to arrive on this node. Sends the payload's straight messages and, unless these
-    /// go to all nodes, runs dissemination rounds.
+    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight messages. Then runs
+    /// dissemination rounds, unless straight messages went to all other nodes.
     fn meet_nodes(
         &self,
         area: &TeamArea,
@@ -195,7 +195,7 @@ impl Collective<'_> {
     ) {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
-        // Other nodes get one word for all members of this node.
+        // Compare before sending, because other nodes get one word that stands for all members of this node.
         self.compare_on_the_node(purpose, count, payload.signature());
         let distances = payload.distances();
         let messages = distances.len() as u64;
@@ -215,7 +215,7 @@ impl Collective<'_> {
         }
         let expected = &area.expected_straight[set];
         let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
-        // The low 16 bits count messages, unless there may be more than 65,535.
+        // The low 16 bits count the messages, if there are at most 65,535 nodes.
         let counted = |shown: u64| shown as u16 == all as u16 && nodes <= usize::from(u16::MAX);
         let arrived = &area.straight[set];
         self.wait_for_nodes(purpose, count, || {
@@ -228,7 +228,7 @@ impl Collective<'_> {
         expected.store(all, Ordering::Relaxed);
     }
 
-    /// Runs a dissemination round. A straight message that arrives in a barrier without any is a mismatch.
+    /// Runs one dissemination round. `nothing_straight`: this barrier has no straight messages, so the arrival of one is a mismatch.
     fn go_round(
         &self,
         area: &TeamArea,
@@ -259,14 +259,14 @@ impl Collective<'_> {
         payload.receive(self, round);
     }
 
-    /// Sends a message to another node's first member, then adds `more` to a word there.
+    /// Sends a message to the first member of another node, then adds `more` to the word at offset `word` there.
     fn send(&self, to: Pe, message: Message, word: usize, more: u64) {
         let far = self.far();
         let word = Remote { pe: to, segment: SYSTEM, offset: word };
         let there = Remote { offset: message.to, ..word };
         let (add, until) = (SignalOp::Add(more), Until::Return);
-        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. The message is readable and unchanged until this
-        // returns; its target is a runtime buffer of at least that size (`Message`).
+        // SAFETY: `word` is the offset of an aligned `AtomicU64` in the system area of every PE. The message's source is readable and
+        // unchanged until this call returns. Its target is a runtime buffer of at least `message.bytes` bytes (`Message`).
         unsafe {
             far.transport.put_signal(far.channel, there, message.source, message.bytes, word, add, until);
         }
@@ -291,7 +291,7 @@ impl Collective<'_> {
     }
 }
 
-/// Which of the two sets of words and buffers a barrier uses.
+/// Returns the index of the set of words and buffers that barrier `count` uses: two sets alternate.
 fn half(count: u64) -> usize {
     (count % 2) as usize
 }

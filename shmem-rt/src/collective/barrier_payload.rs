@@ -1,20 +1,21 @@
 //! Payloads: data that nodes exchange in the messages of a barrier.
 //!
 //! The last member of a node to arrive acts for the node. It collects the contributions of the node's members, and sends them with the
-//! words of the barrier to the first member of another node. Data arrive in that member's *mirror*, a buffer that all members of its node
+//! words of the barrier to the first member of another node. Data arrive in that first member's *mirror*, a buffer that its node's members
 //! read.
 //!
-//! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination.
-//! [`Parts`] go straight to their receivers' nodes; if these are all nodes, the messages of parts replace the rounds. A node's
-//! [`Signature`] is compared before the next round begins. So the word of a round implies equal signatures on all nodes before it.
+//! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination. [`Parts`]
+//! travel in *straight messages* to their receivers' nodes. If every node receives one, straight messages replace the rounds. A node's
+//! [`Signature`] is compared before the next round begins. So the word of a round implies equal signatures on all nodes whose words the
+//! sender has received.
 //!
 //! # Why no message needs an acknowledgement
 //!
-//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another node, which waits for the
-//! message's word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the last barrier that used the same
-//! set. The messages of `n - 2` have arrived, and members have read them, since they read the data of a barrier before they enter the next
-//! one. So at most two messages from one node to another are under way, one for each set, in any order. Within a message the data arrive
-//! before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
+//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another node, and the receiver
+//! waits for the message's word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the last barrier that
+//! used the same set. The messages of `n - 2` have arrived and been read, because members read the data of a barrier before they enter the
+//! next barrier. So at most two messages from one node to another are under way, one for each set, in any order. Within a message the data
+//! arrive before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
 use core::mem::offset_of;
 use core::ops::Range;
@@ -28,45 +29,45 @@ use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Team};
 use crate::members::Layout;
 
-/// Contributions end at multiples of this, so that no number is cut.
+/// Alignment of the end of a contribution in bytes: a multiple of every number's size, so that no number is split.
 pub(super) const GRAIN: usize = 16;
 
-/// Data that travel with the words of a barrier between nodes, handled by the member that acts for a node. By default there are none.
+/// Data that travel with the words of a barrier between nodes. The member that acts for its node calls these methods.
 pub(super) trait Payload {
-    /// Returns the statement of the node, if statements are compared.
+    /// Returns the call signature of the node, or None if this barrier compares none.
     fn signature(&self) -> Option<&[u64; STATEMENT_WORDS]> {
         None
     }
 
-    /// Returns the distances of the nodes that get a straight message.
+    /// Returns the distances to the nodes that get a straight message: one that bypasses the dissemination rounds.
     fn distances(&self) -> Range<usize> {
         0..0
     }
 
-    /// Returns the straight message to the node at a distance.
+    /// Returns the straight message to the node at the given distance.
     fn straight(&self, _: &Collective<'_>, _: usize) -> Message {
         Message::EMPTY
     }
 
-    /// Called before the rounds, when all members of the node have contributed.
+    /// Prepares the data to send. Called before the rounds, when all members of the node have contributed.
     fn prepare(&mut self, _: &Collective<'_>) {}
 
     fn send(&mut self, _: &Collective<'_>, _: Round) -> Message {
         Message::EMPTY
     }
 
-    /// Called when the message of a round has arrived, with the right word.
+    /// Processes the message of a round, which has arrived together with the expected word.
     fn receive(&mut self, _: &Collective<'_>, _: Round) {}
 
-    /// Called after the rounds, before the members of the node continue.
+    /// Writes the final data of the node. Called after the rounds, before the members of the node continue.
     fn finish(&mut self, _: &Collective<'_>) {}
 }
 
 pub(super) struct Message {
-    /// Address of the data, which stay valid until the operation that sends them returns.
+    /// Address of the data, valid until the operation that sends the data returns.
     pub(super) source: *const u8,
     pub(super) bytes: usize,
-    /// Offset of the destination from the start of a slot: a buffer of the runtime on the receiving node's first member.
+    /// Offset of the destination, a buffer of the runtime, in the slot (symmetric memory) of the receiving node's first member.
     pub(super) to: usize,
 }
 
@@ -78,10 +79,10 @@ pub(super) struct Nothing;
 
 impl Payload for Nothing {}
 
-/// Payload: the statement of the member that acts for a node.
+/// Payload: the call signature of the member that acts for a node.
 pub(super) struct Signature<'w> {
     pub(super) words: &'w [u64; STATEMENT_WORDS],
-    /// Which of the two sets of buffers.
+    /// Index of the buffer set: 0 or 1.
     pub(super) half: usize,
 }
 
@@ -97,32 +98,32 @@ impl Payload for Signature<'_> {
     }
 }
 
-/// Returns the offset of a team's area. All offsets here are from the start of a PE's slot.
+/// Returns the offset of a team's area. All offsets in this file are from the start of a PE's slot, its symmetric memory.
 pub(super) fn area(team: &Team) -> usize {
     offset_of!(SystemArea, teams) + team.index * size_of::<TeamArea>()
 }
 
-/// Returns the offset of the word of a round, which is on a node's first member.
+/// Returns the offset of the word that a node's first member receives in a round.
 pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
     area(team) + offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
 }
 
-/// Returns the offset of the word of straight messages, which is on a node's first member.
+/// Returns the offset of the word that straight messages increment on a node's first member.
 pub(super) fn straight(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, straight) + half * size_of::<u64>()
 }
 
-/// Returns the offset of a member's buffer for its contribution, of [`SCRATCH_BYTES`].
+/// Returns the offset of a member's contribution buffer, its scratch, of [`SCRATCH_BYTES`].
 pub(super) fn scratch(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
 }
 
-/// Returns the offset of the mirror: [`MIRROR_BYTES`] on a node's first member for data from other nodes.
+/// Returns the offset of the mirror: the buffer of [`MIRROR_BYTES`] on a node's first member that receives data from other nodes.
 pub(super) fn mirror(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
 }
 
-/// Returns the offset of the desk: [`DESK_BYTES`] on a node's first member, working memory of the member that acts for the node.
+/// Returns the offset of the desk: working memory of [`DESK_BYTES`] on a node's first member, used by the member that acts for the node.
 pub(super) fn desk(team: &Team) -> usize {
     area(team) + offset_of!(TeamArea, desk)
 }
@@ -133,24 +134,23 @@ pub(super) fn address_on(collective: &Collective<'_>, member: Pe, offset: usize)
     address.unwrap_or_else(|| unreachable!("PE {member} is on this node"))
 }
 
-/// Returns the address of an offset on the first member of this node.
+/// Returns the address of `offset` in the slot of this node's first member.
 pub(super) fn address(collective: &Collective<'_>, offset: usize) -> *mut u8 {
     let team = collective.team;
     address_on(collective, team.leader(team.node), offset)
 }
 
-/// Whether each node has a single member, which then contributes in the mirror.
+/// Whether every node has exactly one member. That member writes its contribution directly to the mirror.
 pub(super) fn is_alone(team: &Team) -> bool {
     team.size() == team.node_count()
 }
 
-/// Upper limit on the bytes that a single member contributes to a barrier.
+/// Returns the maximum bytes per barrier where a single member contributes.
 pub(super) fn room_of_one(members: usize, nodes: usize) -> usize {
     if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
 }
 
-/// Upper limit on the bytes that each member contributes to a barrier, and the number of members that contribute at once: all, unless
-/// they are very many.
+/// Returns the maximum bytes of each member per barrier, and how many members contribute to one barrier: all, except in very large teams.
 pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     if nodes == 1 {
         return (SCRATCH_BYTES, members);
@@ -161,25 +161,25 @@ pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     }
 }
 
-/// Payload: the contributions of all members, sent unchanged to all nodes. A node's contributions are a block. A mirror holds the block of
-/// its own node first, then that of the node before, and so on. So the blocks of a round are contiguous at the sender and at the receiver.
+/// Payload: the contributions of all members, sent unchanged to all nodes. The contributions of one node form a block. A mirror has the
+/// block of its own node first, then the block of the node before, and so on. So the blocks sent in a round are contiguous on both sides.
 pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,
     shares: Shares,
-    /// The node of the only contributor, if there is one.
+    /// The contributing node, if a single rank contributes; otherwise 0.
     root: usize,
 }
 
-/// The bytes that each member contributes, known to all members.
+/// Number of bytes that each member contributes, known to all members.
 pub(super) enum Shares {
-    /// One rank contributes.
+    /// A single rank contributes.
     Of {
         rank: usize,
         bytes: usize,
     },
     Equal(usize),
-    /// By rank: own bytes, and bytes of lower ranks on the same node; `of_nodes` is by node.
+    /// Different lengths. `bytes`: by rank; `before`: bytes of lower ranks on the same node, by rank; `of_nodes`: bytes by node.
     Each {
         bytes: Vec<usize>,
         of_nodes: Vec<usize>,
@@ -226,12 +226,12 @@ impl<'c> Blocks<'c> {
         self.back(node, round.known() + 1) - self.start(node, round)
     }
 
-    /// Returns the offset in a node's mirror of the blocks that the node sends in a round: all, or all but its own.
+    /// Returns the offset in a node's mirror of the blocks that the node sends in a round: all blocks, or all but its own.
     fn start(&self, node: usize, round: Round) -> usize {
         if round.with_own { 0 } else { self.back(node, 1) }
     }
 
-    /// Returns the offset of a rank's contribution, on the first member of this node.
+    /// Returns the offset at which a rank's contribution is stored in the slot of this node's first member.
     pub(super) fn offset(&self, team: &Team, rank: usize) -> usize {
         let (nodes, from) = (team.node_count(), team.node_of(rank));
         let block = self.back(team.node, (team.node + nodes - from) % nodes);
@@ -247,7 +247,7 @@ impl<'c> Blocks<'c> {
         mirror(team, self.half) + MIRROR_BYTES
     }
 
-    /// Returns the bytes of the blocks of `count` nodes, the last of which is `node`.
+    /// Returns the total bytes of the blocks of `count` consecutive nodes that end with `node`.
     fn back(&self, node: usize, count: usize) -> usize {
         let nodes = self.layout.nodes();
         match &self.shares {
@@ -262,7 +262,7 @@ impl Payload for Blocks<'_> {
     fn prepare(&mut self, collective: &Collective<'_>) {
         let team = collective.team;
         if is_alone(team) {
-            // The only member used the mirror.
+            // The only member of the node has written its contribution to the mirror.
             return;
         }
         for (rank, member) in self.layout.ranks_on(team.node).zip(team.neighbours()) {
@@ -271,8 +271,8 @@ impl Payload for Blocks<'_> {
                 let from = address_on(collective, *member, scratch(team, self.half));
                 let to = address(collective, self.offset(team, rank));
                 assert!(bytes <= SCRATCH_BYTES, "{bytes} bytes in a room of {SCRATCH_BYTES}");
-                // SAFETY: `new` checked the room; the owner contributed `bytes` bytes, and writes there again after the next
-                // barrier. Only the PE acting for the node writes its block.
+                // SAFETY: `from` has `bytes` bytes (asserted), which the owner contributed, and which it overwrites only after the next
+                // barrier. `to` has room for them in the mirror (`new`), and only the PE acting for the node writes there.
                 unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
             }
         }
@@ -287,30 +287,30 @@ impl Payload for Blocks<'_> {
     }
 }
 
-/// Payload: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two
-/// nodes has, for each member of the sending node by rank, the parts for all members of the receiving node. A mirror has messages
-/// by distance of their senders: first that of the node just before this one.
+/// Payload: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two nodes
+/// has, for each member of the sending node by rank, the parts for all members of the receiving node. In a mirror the messages are in the
+/// order of distance from their senders: first the message of the node just before.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,
     portion: Portion,
-    /// (source, bytes of a part) of a node's only member, which sends from its source.
+    /// (source, bytes of a part) if each node has a single member, which sends from its source without a copy.
     alone: Option<(SendBuf<'c>, usize)>,
 }
 
-/// The data of one barrier of an alltoall.
+/// The part of an alltoall's data that one barrier carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Portion {
-    /// (first distance between nodes, number of distances)
+    /// Receiving nodes: (first distance between nodes, number of distances).
     nodes: (usize, usize),
-    /// (first receiving member of a node in rank order, most receivers)
+    /// Receiving members of each node: (index of the first in rank order, upper limit on their number).
     slots: (usize, usize),
-    /// (first byte, number of bytes) of each part
+    /// Range in each part: (first byte, number of bytes).
     pub(super) bytes: (usize, usize),
 }
 
 impl Portion {
-    /// Returns the portions of a team's alltoall, as few as possible.
+    /// Returns the portions that make up a team's alltoall of parts of `part` bytes, as few as possible.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let layout = team.layout();
         Self::all_of(layout.nodes(), layout.most, part)
@@ -318,7 +318,7 @@ impl Portion {
 
     /// Returns the portions for `nodes` nodes, the largest of which has `most` members.
     pub(super) fn all_of(nodes: usize, most: usize, part: usize) -> impl Iterator<Item = Self> + use<> {
-        // Whether the buffers hold what a member contributes, and what a node receives.
+        // Whether a member's contribution and the data that a node receives fit the buffers.
         let fits = |nodes: usize, slots: usize, bytes: usize| {
             let contributed = nodes.saturating_mul(slots).saturating_mul(bytes);
             let arriving = contributed.saturating_mul(most);
@@ -332,8 +332,7 @@ impl Portion {
             }
             yes
         };
-        // Maximises bytes, then receivers, then nodes. Distance 0 is for members of one node, which read each other's
-        // contributions.
+        // Maximises the bytes first, then the receivers, then the nodes. At distance 0, the own node, members read each other's scratch.
         let first = usize::from(most == 1);
         let bytes = largest(part.max(1), &|bytes| fits(1, 1, bytes));
         let slots = largest(most, &|slots| fits(1, slots, bytes));
@@ -359,20 +358,20 @@ impl Portion {
         first.max(1)..(first + width).max(1)
     }
 
-    /// Returns the offset in a member's contribution of the part for a receiver on the node at a distance.
+    /// Returns the offset, in a member's contribution, of the part for receiver `receiver` on the node at `distance`.
     fn at(&self, distance: usize, receiver: usize) -> usize {
         ((distance - self.nodes.0) * self.slots.1 + receiver) * self.bytes.1
     }
 }
 
 impl<'c> Parts<'c> {
-    /// Returns a portion for the barrier with number `meeting`. `source` has the parts for all ranks.
+    /// Returns the payload of barrier number `meeting` for one portion. `source` contains the parts for all ranks.
     pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
         Self { half: (meeting % 2) as usize, layout: team.layout(), portion, alone }
     }
 
-    /// Copies the calling PE's parts of the portion to its scratch, where nodes have several members.
+    /// Copies the calling PE's parts of the portion to its scratch, if nodes have several members.
     pub(super) fn contribute(&self, collective: &Collective<'_>, source: SendBuf<'_>) {
         if self.alone.is_some() {
             return;
@@ -387,8 +386,8 @@ impl<'c> Parts<'c> {
                 let at = self.portion.at(distance, receiver);
                 let to = endpoint.mine(scratch(team, self.half) + at);
                 assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
-                // SAFETY: the buffer has that many bytes, as just checked, of which any are a value. No PE reads it now: its last
-                // readers have since entered the barrier before this one, in whatever operation. No other thread of this PE is in a
+                // SAFETY: `to` has `bytes` bytes (asserted), and any bytes are valid values. No PE reads the scratch now, because its last
+                // readers have entered the barrier before this one since, in whatever operation. No other thread of this PE is in a
                 // collective of the team (`Team::enter`).
                 let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
                 source.read(rank * part + from, room);
@@ -396,7 +395,7 @@ impl<'c> Parts<'c> {
         }
     }
 
-    /// Copies the received parts of the portion, after the barrier, to their places in `into`.
+    /// Copies the received parts of the portion to `into`. Called after the barrier.
     pub(super) fn read(&self, collective: &Collective<'_>, into: &mut RecvBuf<'_>) {
         let team = collective.team;
         let Portion { nodes: (first, width), slots: (slot, _), bytes: (from, bytes) } = self.portion;
@@ -413,7 +412,7 @@ impl<'c> Parts<'c> {
                         address(collective, mirror(team, self.half) + at)
                     }
                 };
-                // SAFETY: `bytes` bytes arrived with the barrier, or were contributed before it. The next ones arrive there two
+                // SAFETY: the `bytes` bytes at `place` arrived with the barrier, or were contributed before it. They stay until two
                 // barriers later.
                 into.write(rank * part + from, unsafe { core::slice::from_raw_parts(place, bytes) });
             }
@@ -424,10 +423,10 @@ impl<'c> Parts<'c> {
         self.portion.receivers(self.layout, node)
     }
 
-    /// Returns the offset in a node's mirror of the message from the node `distance` before it.
+    /// Returns the offset, in the mirror of `node`, of the message from the node that is `distance` before.
     fn offset(&self, node: usize, distance: usize) -> usize {
         let (nodes, first) = (self.layout.nodes(), self.portion.nodes.0.max(1));
-        // Members of the nodes at distances from `first` to before `distance`.
+        // Number of members of the nodes at distances `first..distance`.
         let members = self.layout.members_back((node + nodes - first) % nodes, distance - first);
         members * self.taken(node) * self.portion.bytes.1
     }
@@ -447,7 +446,7 @@ impl Payload for Parts<'_> {
         }
         let to = mirror(team, self.half) + self.offset(there, distance);
         if let Some((source, part)) = self.alone {
-            // Nodes are in the order of their first ranks.
+            // With one member each, nodes are numbered in the order of ranks.
             debug_assert!(team.node_of(there) == there, "each node has one member");
             return Message { source: source.at(there * part + from, bytes), bytes, to };
         }
@@ -457,8 +456,8 @@ impl Payload for Parts<'_> {
             let from =
                 address_on(collective, *member, scratch(team, self.half) + self.portion.at(distance, 0));
             let into = address(collective, desk(team) + k * each);
-            // SAFETY: the owner has contributed `each` bytes, and writes there again after the next barrier. The desk has room for
-            // them, as just checked, and only the PE acting for the node uses it.
+            // SAFETY: `from` has `each` bytes, which its owner contributed, and which it overwrites only after the next barrier. `into` has
+            // `each` bytes in the desk (asserted), the working memory of the PE acting for the node.
             unsafe { core::ptr::copy_nonoverlapping(from, into, each) };
         }
         Message { source: address(collective, desk(team)), bytes: near.len() * each, to }

@@ -1,9 +1,10 @@
 //! Short reductions and scans between nodes: partial results travel by the dissemination rounds of the barrier.
 //!
-//! After each round a node has partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of these nodes'
-//! ranks. So operands are combined in the order of the tree, and none counts twice. If the operation is exact, a single value stands for
-//! all these ranks. A value has the same offset on all nodes, so the sender knows the offset. Received values are stored in the
-//! mirror, and combined ones on the desk, of a node's first member ([`barrier_payload`](super::barrier_payload)).
+//! After each round a node has the partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of these nodes'
+//! ranks. So operands are combined in the order of the [tree](super::reduction_order), each exactly once. For an exact operation (one whose
+//! result is the same in any order) a single value replaces the cover. A value has the same offset on all nodes, so the sender knows the
+//! offset. On a node's first member, received values are stored in the mirror, and combined values on the desk
+//! ([`barrier_payload`](super::barrier_payload)).
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -18,24 +19,24 @@ use super::schedule::Round;
 use crate::group::{Collective, Purpose, Team};
 use crate::members::Layout;
 
-/// Payload: the partial results of a piece, of all members or, in a scan, of those on lower nodes.
+/// Payload: the partial results for one piece of the data. They combine all members or, in a scan, the members on lower nodes.
 pub(super) struct PartialResults<'p> {
     layout: &'p Layout,
     half: usize,
-    /// Bytes of a value, and of a contribution.
+    /// Bytes of one value, equal to the bytes of a contribution.
     bytes: usize,
     op: &'p dyn ReduceOp,
     is_scan: bool,
-    /// Whether a single value stands for any set of nodes.
+    /// Whether the operation is exact, so that one value represents any set of nodes.
     is_exact: bool,
-    /// Contribution of a node's only member, which becomes the result. None if nodes have several members, which contribute in their scratch.
+    /// Contribution of a node's only member, replaced by the result. None if nodes have several members: these contribute in scratch.
     alone: Option<&'p mut [u8]>,
-    /// Offset of the values of the nodes before, once there are any. All places are offsets from the start of the first member's slot.
+    /// Offset of the other nodes' combined values; None before the first arrival. Offsets are in the slot of the node's first member.
     others: Option<usize>,
 }
 
 impl Collective<'_> {
-    /// Combines a piece of all members or, in a scan, of the first `scan` ranks.
+    /// Reduces one piece in one barrier. `scan`: None combines all members, `Some(ranks)` the first `ranks` ranks.
     pub(super) fn combine_between_nodes(
         &self,
         purpose: &Purpose<'_>,
@@ -52,13 +53,12 @@ impl Collective<'_> {
             return self.meet_with(purpose, &mut partial);
         }
         let to = self.endpoint.mine(scratch(team, half));
-        // SAFETY: the buffer has `bytes` bytes (`most_bytes`), and no PE reads it now: its last readers have since entered the
-        // barrier before this one, in whatever operation. No other thread of this PE is in a collective of the team
-        // (`Team::enter`).
+        // SAFETY: `to` has `bytes` bytes (`most_bytes`). No PE reads this scratch now, because its last readers have entered the barrier
+        // before this one since, in whatever operation. No other thread of this PE is in a collective of the team (`Team::enter`).
         unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to, bytes) };
         self.meet_with(purpose, &mut partial);
         match scan {
-            // SAFETY: the PE that acted for the node wrote the values. Nobody writes there before this PE's next barrier.
+            // SAFETY: the PE that acted for the node wrote the values. No PE overwrites them before this PE's next barrier.
             None => piece.copy_from_slice(unsafe { partial.values(self, partial.made(team, 0), 1) }),
             Some(0) => piece.fill(0),
             Some(ranks) => partial.combine_up_to(self, ranks, piece),
@@ -66,8 +66,8 @@ impl Collective<'_> {
     }
 }
 
-/// Upper limit on the bytes of a value, a multiple of [`GRAIN`]. 0 if ranks are not in order by node, unless a single value stands for all:
-/// a cover would have nearly as many values as members.
+/// Returns the maximum bytes of a value, a multiple of [`GRAIN`]. For an operation that is not exact, 0 if ranks are not in order by node:
+/// a cover would then have nearly as many values as there are members.
 pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
@@ -78,8 +78,8 @@ pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> u
     values_and_bytes(layout.nodes(), has_own, values).1
 }
 
-/// Upper limits on the values that a node receives, and on the bytes of each. `has_own`: the desk has values of the own node as well.
-/// `values` returns the number of values of a number of nodes.
+/// Returns the maximum number of values that a node receives, and the maximum bytes of each. `has_own`: the desk also stores values of the
+/// own node. `values` maps a number of nodes to their number of values.
 pub(super) fn values_and_bytes(
     nodes: usize,
     has_own: bool,
@@ -93,7 +93,7 @@ pub(super) fn values_and_bytes(
 }
 
 impl<'p> PartialResults<'p> {
-    /// Returns partial results with values of one byte.
+    /// Returns partial results with values of one byte; the caller may change `bytes`.
     pub(super) fn of(layout: &'p Layout, op: &'p dyn ReduceOp, is_scan: bool) -> Self {
         let is_exact = op.is_exact() && !is_scan;
         Self { layout, half: 0, bytes: 1, op, is_scan, is_exact, alone: None, others: None }
@@ -102,14 +102,14 @@ impl<'p> PartialResults<'p> {
     /// Returns the number of values that a node sends in a round.
     pub(super) fn sent(&self, node: usize, round: Round) -> usize {
         match (round.known(), round.with_own) {
-            // A lower node does not need our values.
+            // The receiver is a lower node, whose scan excludes our values.
             _ if self.is_scan && node + round.distance >= self.layout.nodes() => 0,
             (known, true) => self.count(node + 1, known + 1),
             (known, false) => self.count(node, known),
         }
     }
 
-    /// Returns the ranks of the `count` nodes before node `end`, modulo the number of nodes; in a scan, of lower nodes alone.
+    /// Returns the ranks of the `count` nodes before node `end`, modulo the number of nodes. A scan stops at node 0 instead.
     fn ranks(&self, end: usize, count: usize) -> [Range<usize>; 2] {
         let nodes = self.layout.nodes();
         match (self.is_scan, end) {
@@ -137,41 +137,45 @@ impl<'p> PartialResults<'p> {
         mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Returns the place of buffer `which` on the desk, for values of all other nodes. All members of the node read the result in buffer 0.
+    /// Returns the offset of desk buffer `which`, for values of all other nodes. Members of the node read the result in buffer 0.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
     }
 
+    /// Returns `values` values at offset `place` in the slot of the node's first member.
+    ///
     /// # Safety
     ///
-    /// The values have been written, and nobody writes there while the result is used.
+    /// The values have been written, and no PE writes there while the result is used.
     unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
         let start = address(collective, place);
-        // SAFETY: a buffer on this node's first member holds `values` values (`most_bytes`); any bytes are numbers; the rest is the
-        // caller's promise. The endpoint's borrow keeps the buffer mapped.
+        // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller promises
+        // that they are written and unchanged; any bytes are valid numbers. The endpoint's borrow keeps the buffer mapped.
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
     }
 
-    /// Returns a buffer for values at a place.
+    /// Returns a buffer for `values` values at offset `place` in the slot of the node's first member.
     ///
     /// # Safety
     ///
-    /// Nobody else reads or writes there for as long as the result is used.
+    /// Nobody else reads or writes there while the result is used.
     unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
         let start = address(collective, place);
-        // SAFETY: a buffer on this node's first member holds `values` values (`most_bytes`); any bytes are numbers; the rest is the
-        // caller's promise. The endpoint's borrow keeps the buffer mapped.
+        // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller promises
+        // exclusive use; any bytes are valid numbers. The endpoint's borrow keeps the buffer mapped.
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
     }
 
+    /// Returns the contribution of a member of this node.
+    ///
     /// # Safety
     ///
     /// The member is on this node, and has contributed to this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
         let from = address_on(collective, member, scratch(collective.team, self.half));
-        // SAFETY: the buffer has `self.bytes` bytes (`most_bytes`). Its owner writes there again only after the next barrier, and
-        // cannot leave that before this PE enters it.
+        // SAFETY: the scratch has `self.bytes` bytes (`most_bytes`). Its owner overwrites them only after the next barrier, which the owner
+        // cannot leave before this PE enters it.
         unsafe { core::slice::from_raw_parts(from, self.bytes) }
     }
 
@@ -180,19 +184,19 @@ impl<'p> PartialResults<'p> {
             return mine;
         }
         let team = collective.team;
-        // SAFETY: `prepare` wrote the values; nobody writes there before the next barrier.
+        // SAFETY: `prepare` wrote the values at the start of the desk, and no PE overwrites them before the next barrier.
         unsafe { self.values(collective, desk(team), self.count(team.node + 1, 1)) }
     }
 
-    /// Returns the values of the `nodes` nodes before this one.
+    /// Returns the combined values of the `nodes` nodes before this node.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
-        // SAFETY: the values arrived in a round, or the last one joined them there. The next one writes elsewhere.
+        // SAFETY: the values at `place` arrived in a round, or the last `join` wrote them. The next `join` writes to another buffer.
         unsafe { self.values(collective, place, self.count(team.node, nodes)) }
     }
 
-    /// Joins values of `later` nodes before node `end` with those of `earlier` nodes before these, at a place. Returns the number of joined
-    /// values.
+    /// Combines the values of `later` nodes before node `end` with the values of the `earlier` nodes before them. Writes the result to
+    /// offset `place`, and returns its number of values.
     fn join(
         &self,
         collective: &Collective<'_>,
@@ -202,7 +206,7 @@ impl<'p> PartialResults<'p> {
     ) -> usize {
         let (team, nodes) = (collective.team, self.layout.nodes());
         let count = self.count(end, later + earlier);
-        // SAFETY: only the PE that acts for the node uses its desk; joined values lie elsewhere.
+        // SAFETY: only the PE that acts for the node uses the desk, its working memory. The operands are not in the buffer at `place`.
         let into = unsafe { self.room_at(collective, place, count) };
         if self.is_exact {
             self.op.combine(into, Some(earliers), laters);
@@ -215,22 +219,22 @@ impl<'p> PartialResults<'p> {
         count
     }
 
-    /// After the barrier of a scan, combines the first `ranks` ranks, the last of which is on this node.
+    /// Combines the operands of the first `ranks` ranks, the last of which is on this node. Called after the barrier of a scan.
     fn combine_up_to(&self, collective: &Collective<'_>, ranks: usize, into: &mut [u8]) {
         let team = collective.team;
         let first = self.layout.ranks(team.node).start;
         let before = 0..first;
         let before = Cover::of(from_ref(&before), team.size());
         let known = before.len();
-        // SAFETY: the PE that acted for the node wrote the values. Nobody writes there before this PE's next barrier.
+        // SAFETY: the PE that acted for the node wrote the values. No PE overwrites them before this PE's next barrier.
         let values = unsafe { self.values(collective, self.made(team, 0), known) };
         let operand = |number: usize| match number.checked_sub(known) {
             None => &values[number * self.bytes..][..self.bytes],
-            // SAFETY: all members of the node have entered this barrier.
+            // SAFETY: the member is on this node, and all members of the node have contributed to this barrier.
             Some(here) => unsafe { self.contribution(collective, team.member(first + here)) },
         };
         let given = before.vertices().chain((first..ranks).map(Vertex::rank)).enumerate();
-        // The tree of the first ranks has the vertices of the whole tree, except those that are cut.
+        // The first `ranks` ranks have a tree of their own. Its vertices are vertices of the whole tree, cut at `ranks`.
         let all = 0..ranks;
         Cover::of(from_ref(&all), ranks).fold(given.map(|(k, vertex)| (vertex, k)), &operand, into, self.op);
     }
@@ -242,10 +246,10 @@ impl Payload for PartialResults<'_> {
             return;
         }
         let team = collective.team;
-        // SAFETY: only the PE acting for the node uses its desk; contributions are elsewhere.
+        // SAFETY: only the PE acting for the node uses the desk, its working memory. Contributions are stored elsewhere.
         let own = unsafe { self.room_at(collective, desk(team), self.count(team.node + 1, 1)) };
         let near = team.neighbours();
-        // SAFETY: all members of the node have entered this barrier.
+        // SAFETY: the member is on this node, and all members of the node have contributed to this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
         if self.is_exact {
             return fold(near.len(), Operands::InPlace(&contribution), own, self.op);
@@ -267,7 +271,7 @@ impl Payload for PartialResults<'_> {
                 let place = self.made(team, 1);
                 let others = (known, self.others(collective, known));
                 let count = self.join(collective, (node + 1, 1, self.own(collective)), others, place);
-                // SAFETY: the values were just written; they are sent before the next ones.
+                // SAFETY: `join` just wrote the values, and they are sent before the next `join` overwrites them.
                 unsafe { self.values(collective, place, count) }
             }
         };
@@ -277,7 +281,7 @@ impl Payload for PartialResults<'_> {
     fn receive(&mut self, collective: &Collective<'_>, round: Round) {
         let (team, node, nodes) = (collective.team, collective.team.node, collective.team.node_count());
         if self.is_scan && node < round.distance {
-            // The sender would be a higher node.
+            // The sender would be a higher node, which sends no values in a scan.
             return;
         }
         let (known, arrived) = (round.known(), self.arriving(team, round));
@@ -286,7 +290,7 @@ impl Payload for PartialResults<'_> {
             return;
         }
         let count = self.count((node + nodes - known) % nodes, round.distance);
-        // SAFETY: the values arrived in this round; the next ones arrive two barriers later.
+        // SAFETY: the values at `arrived` came with this round, and are overwritten two barriers later at the earliest.
         let came = unsafe { self.values(collective, arrived, count) };
         let joined = self.made(team, 2 + round.number % 2);
         self.join(collective, (node, known, self.others(collective, known)), (round.distance, came), joined);
@@ -298,7 +302,7 @@ impl Payload for PartialResults<'_> {
         let (others, result) = (self.layout.nodes() - 1, self.made(team, 0));
         let came = self.others(collective, others);
         if self.is_scan {
-            // SAFETY: only the PE acting for the node uses its desk; the source is elsewhere.
+            // SAFETY: only the PE acting for the node uses the desk, its working memory. `came` is not in buffer 0 of the desk.
             let into = unsafe { self.room_at(collective, result, came.len() / self.bytes.max(1)) };
             return into.copy_from_slice(came);
         }
@@ -306,24 +310,24 @@ impl Payload for PartialResults<'_> {
             && (self.op.is_exact() || team.size() == 2)
             && node == 0
         {
-            // Nodes are in the order of their first ranks.
+            // Node 0 has rank 0, so its own value is the left operand.
             return self.op.combine(mine, None, came);
         }
         self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
         if let Some(mine) = &mut self.alone {
             let start = address(collective, result).cast_const();
-            // SAFETY: the result's buffer has `bytes` bytes (`most_bytes`), just written by this PE, acting for the node.
+            // SAFETY: the result buffer has `bytes` bytes (`most_bytes`), which `join` just wrote on this PE, which acts for the node.
             mine.copy_from_slice(unsafe { core::slice::from_raw_parts(start, self.bytes) });
         }
     }
 }
 
-/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Together these vertices are the set.
-/// The values of the covers of two disjoint sets give the values of the cover of the union, with the same bits in any order of joining,
-/// since every intermediate value is that of a vertex.
+/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Their union is the set. The values of
+/// the covers of two disjoint sets determine the values of the cover of their union. The bits do not depend on the order of joining,
+/// because every intermediate value is the value of a vertex.
 ///
-/// The cover of `c` consecutive ranks has at most `2 log2(c)` vertices, that of `2^k` ranks from a multiple of `2^k` on a single one. Values
-/// of a cover are contiguous.
+/// The cover of `c` consecutive ranks has at most `2 log2(c)` vertices. The cover of `2^k` ranks has one vertex if the first rank is a
+/// multiple of `2^k`. The values of a cover are stored contiguously.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cover<'r> {
     runs: &'r [Range<usize>],
@@ -331,7 +335,7 @@ pub(super) struct Cover<'r> {
 }
 
 impl<'r> Cover<'r> {
-    /// Returns the cover of ascending runs of ranks that do not touch each other, among `ranks` ranks.
+    /// Returns the cover of the ranks in `runs`, in a tree of `ranks` ranks. Runs are ascending, with gaps between them.
     pub(super) fn of(runs: &'r [Range<usize>], ranks: usize) -> Self {
         Self { runs, ranks }
     }
@@ -351,13 +355,13 @@ impl<'r> Cover<'r> {
         })
     }
 
-    /// Returns the vertices with the numbers `first`, `first + 2`, and so on.
+    /// Returns the vertices, numbered `first`, `first + 2`, and so on.
     fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }
 
-    /// Writes the cover's values to `into`, combined from the values of other vertices: `given` has these vertices in the order of ranks,
-    /// each with the number of its operand.
+    /// Writes the cover's values to `into`, computed from the values of other vertices. `given` yields those vertices in the order of
+    /// ranks, each with the number of its operand.
     pub(super) fn fold<'v>(
         self,
         given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -368,7 +372,7 @@ impl<'r> Cover<'r> {
         fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
     }
 
-    /// Writes the values of this cover, the union of two disjoint ones, from their values.
+    /// Writes the values of this cover to `into`, computed from the values of the two disjoint covers whose union it is.
     pub(super) fn join(
         self,
         (one, ones): (Cover<'_>, &[u8]),

@@ -21,7 +21,7 @@ use crate::group::{Collective, Purpose, Team};
 
 impl Team {
     /// Copies the root's data to every member. `data` is a [`Contribution`]: `&mut x` is changed in place, a value `x` is replaced by the
-    /// root's and returned, and of a symmetric object `&OBJECT` the own copy is changed. It has the same length on all members.
+    /// root's and returned, and of a symmetric object `&OBJECT` the own copy is changed. All members' `data` have equal length.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -93,7 +93,7 @@ fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &
 }
 
 impl Collective<'_> {
-    /// [`Team::broadcast`] of bytes. `from` is the extent on the root, if the data are an object on all members.
+    /// Runs [`Team::broadcast`] on bytes. `from` is the extent on the root, if the data are a symmetric object.
     pub(super) fn broadcast(
         &self,
         purpose: &Purpose<'_>,
@@ -123,7 +123,7 @@ impl Collective<'_> {
             _ => {}
         }
         let by_ring = way == Way::Rings;
-        // Readers can begin when the ring's first chunk is there.
+        // Chunks are short, because readers can begin when the first chunk is in the ring.
         let most = match by_ring {
             true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
             false => room_of_one(self.team.size(), self.team.node_count()),

@@ -1,8 +1,9 @@
-//! Chooses the way of a collective's data ([`collective`](super) has the four), as a pure function of values that all members know.
+//! Chooses how a collective's data travel: by one of four *ways* ([`collective`](super)), as a pure function of values that all members
+//! know.
 //!
 //! Every way gives the same result, bit for bit, so the choice affects time alone. On a node the choice compares lengths with measured
-//! thresholds; between nodes it compares times, estimated from the provider's model numbers. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks
-//! for is taken wherever it exists.
+//! thresholds; between nodes it compares times, estimated from the provider's latency, gap and bandwidth ([`Model`]).
+//! `SHMEM_COLLECTIVE_ALGORITHM` overrides the choice wherever the requested way exists.
 
 use shmem_core::system_area::CHUNK_BYTES;
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
@@ -18,53 +19,53 @@ use crate::members::most_values;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TeamShape {
     pub(crate) members: usize,
-    /// Nodes with members.
+    /// Number of nodes with members.
     pub(crate) nodes: usize,
-    /// Whether ranks follow each other node by node.
+    /// Whether ranks are consecutive on each node.
     pub(crate) in_order: bool,
-    /// Whether a node has fewer cores than members.
+    /// Whether nodes have fewer cores than PEs.
     pub(crate) shares_cores: bool,
-    /// Whether the team has or may get windows.
+    /// Whether the team has receive windows, or may still allocate them.
     pub(crate) has_windows: bool,
     pub(crate) model: Model,
 }
 
-/// Who sends how many bytes to whom.
+/// The communication pattern of a collective, with its number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// Bytes of the root.
+    /// Broadcast: bytes of the root's data.
     Broadcast(usize),
-    /// Bytes of each member, combined in the order of the tree.
+    /// Reduction in the order of the tree: bytes of each member's operand.
     Reduction(usize),
-    /// Bytes of each member, combined in any order.
+    /// Reduction in any order: bytes of each member's operand.
     ExactReduction(usize),
-    /// Bytes of each member.
+    /// Allgather: bytes of each member's data.
     Fcollect(usize),
-    /// Bytes of a part: each member has one for each.
+    /// Alltoall: bytes of the part that each member sends to each member.
     Alltoall(usize),
 }
 
-/// Fewest bytes for which the direct way, with one copy, is faster than two copies.
+/// Minimum bytes for which the direct way, with one copy, is faster than a way with two copies.
 const LEAST_DIRECT: usize = 1 << 10;
 
-/// Fewest bytes of a member for which rings are faster than a barrier for each piece.
+/// Minimum bytes per member for which rings are faster than a barrier for each piece.
 const LEAST_OF_RING: usize = 16 << 10;
 
-/// Fewest bytes of a broadcast by rings where members share cores, because each chunk wakes all members.
+/// Minimum bytes of a broadcast by rings where PEs share cores. It is large because each chunk wakes all members.
 const LEAST_OF_SHARED_RING: usize = 512 << 10;
 
-/// (members, bytes) from which a reduction in slices is faster: it reads and combines less, and waits for one more chunk.
+/// (members, bytes) from which a reduce-scatter by rings is faster: it reads and combines less, but waits for one more chunk.
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
 impl Team {
-    /// Returns the way of the data; `symmetric` data are the same objects on all members.
+    /// Returns how the data travel. `symmetric`: the data are the same symmetric objects on all members.
     pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
         TeamShape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
 }
 
 impl TeamShape {
-    /// Upper limit on the members of a direct reduction.
+    /// Maximum number of members in a direct reduction, for which every operand has one cache line of the tile buffer.
     pub(crate) const MOST_DIRECT: usize = 127;
 
     pub(crate) fn of(team: &Team) -> Self {
@@ -74,13 +75,13 @@ impl TeamShape {
             nodes,
             in_order: nodes == 1 || team.layout().is_in_order(),
             shares_cores: !team.job.site.has_cores,
-            // A team that has not tried to get windows does so when it would use them.
+            // A team that has not yet tried to allocate windows tries when this choice needs them.
             has_windows: nodes > 1 && team.has_windows() != Some(false),
             model: team.job.network.model,
         }
     }
 
-    /// The requested way, if it exists; otherwise the first way that exists and pays.
+    /// Returns the requested way, if it exists. Otherwise returns the first existing way that is faster than its successors.
     pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, symmetric: bool) -> Way {
         if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, symmetric)) {
             return way;
@@ -89,7 +90,7 @@ impl TeamShape {
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
-    /// Whether a way exists for a pattern. Meetings carry any data; data of 0 bytes have no other way.
+    /// Whether a way exists for a pattern. [`Way::Meetings`] exists for any data, and is the only way for 0 bytes.
     pub(crate) fn has(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
@@ -115,7 +116,7 @@ impl TeamShape {
             (Way::Meetings, _) => true,
             (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
             (Way::Rings, Pattern::Broadcast(bytes)) if self.shares_cores => bytes >= LEAST_OF_SHARED_RING,
-            // Each member would wake each other one.
+            // Slow, because each member would wake every other member.
             (Way::Rings, Pattern::Fcollect(_)) if self.shares_cores => false,
             (Way::Rings, Pattern::Broadcast(bytes) | Pattern::Fcollect(bytes)) => bytes >= LEAST_OF_RING,
             (Way::Rings, Pattern::Alltoall(part)) => part.saturating_mul(others) >= LEAST_OF_RING,
@@ -128,7 +129,7 @@ impl TeamShape {
         }
     }
 
-    /// Bytes that a ring's chunk has for each other member; 0 if members are very many.
+    /// Returns how many bytes of a ring's chunk each other member gets; 0 in very large teams.
     pub(crate) fn room_of_chunk(self) -> usize {
         CHUNK_BYTES / (self.members - 1).max(1) / GRAIN * GRAIN
     }
@@ -139,15 +140,15 @@ impl Pattern {
         if is_exact { Self::ExactReduction(bytes) } else { Self::Reduction(bytes) }
     }
 
-    /// Returns the cut of data that go through windows, or to their places if the data are symmetric.
+    /// Returns how data are cut into chunks for windows or, if the data are symmetric, for the destination object.
     pub(crate) fn cut(self, members: usize, is_symmetric: bool) -> Cut {
         let is_combined = matches!(self, Self::Reduction(_) | Self::ExactReduction(_));
-        // With two members, and in an alltoall, no receiver passes data on. Operands of reductions always go to windows.
+        // With two members, and in an alltoall, no receiver forwards data. Operands of reductions always arrive in windows.
         let pass_on = members > 2 && !matches!(self, Self::Alltoall(_));
         Cut::of(self.stream(members), is_symmetric && !is_combined, pass_on)
     }
 
-    /// Bytes that arrive at a member on one path.
+    /// Returns the number of bytes that are cut into chunks: in a reduction one piece of the operand, otherwise all bytes of the pattern.
     pub(super) fn stream(self, members: usize) -> usize {
         match self {
             Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),
@@ -175,25 +176,25 @@ impl Pattern {
     }
 }
 
-// Estimated times: the leading terms of the exact counts (`message_counts`), which would take longer to compute than the collective itself.
-// An error matters only where two ways take nearly the same time.
+// Estimated times use only the leading terms of the exact counts (`message_counts`), whose computation would take longer than the
+// collective. An error matters only where two ways take nearly the same time.
 
-/// Nanoseconds to copy a byte outside a core's caches, and the caches' bytes.
+/// Nanoseconds to copy one byte where the data exceed a core's caches, which have `CACHED` bytes.
 const COPY: f64 = 0.13;
 const CACHED: usize = 256 << 10;
 
-/// What a node sends.
+/// The messages and bytes that one node sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Load {
-    /// Messages of which each waits for the one before.
+    /// Number of messages on the critical path: each waits for the one before.
     rounds: usize,
-    /// Further messages, which wait for no other.
+    /// Number of messages off the critical path.
     messages: usize,
     bytes: f64,
 }
 
 impl TeamShape {
-    /// Estimated nanoseconds by meetings.
+    /// Returns the estimated nanoseconds if data travel in the messages of barriers ([`Way::Meetings`]).
     pub(super) fn time_in_meetings(self, pattern: Pattern, symmetric: bool) -> f64 {
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
@@ -205,7 +206,7 @@ impl TeamShape {
             Pattern::Alltoall(part) => self.parted(part),
         };
         let copies = match pattern {
-            // An object is copied to private memory and back.
+            // A symmetric object is copied to private memory and back.
             Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) if symmetric => {
                 2.0 * bytes.saturating_sub(CACHED) as f64
             }
@@ -214,13 +215,13 @@ impl TeamShape {
         self.time(load) + copies * COPY
     }
 
-    /// Estimated nanoseconds by windows, or in place.
+    /// Returns the estimated nanoseconds if data travel through windows, or directly into symmetric objects ([`Way::Windows`]).
     pub(super) fn time_in_windows(self, pattern: Pattern, symmetric: bool) -> f64 {
         let (members, others, nodes) = (self.members, self.members - 1, self.nodes);
         let chunks = |bytes: usize| bytes.div_ceil(pattern.cut(members, symmetric).most);
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
-                // Some edges of the two trees are inside nodes.
+                // Number of copies of a chunk that one node sends. Edges of both trees may leave a node with several members.
                 let far = if self.each() == 1 || nodes == 2 { 1 } else { 2 };
                 let hops = nodes.ilog2() as usize + 1;
                 let messages = (far * chunks(bytes)).saturating_sub(hops);
@@ -249,11 +250,11 @@ impl TeamShape {
         Load { rounds: meetings * self.rounds(), messages: 0, bytes }
     }
 
-    /// The load of partial results.
+    /// Returns the load of a reduction by partial results.
     fn added_up(self, bytes: usize, exact: bool) -> Load {
         let values = |nodes: usize| if exact { 1 } else { most_values(nodes, self.each()) };
         let (arriving, most) = values_and_bytes(self.nodes, self.each() > 1, values);
-        // Buffers are for the largest cover; about two thirds of that is sent.
+        // Buffers have space for the largest cover; an average cover has about two thirds of its values.
         let sent = if exact { arriving as f64 } else { arriving as f64 / 1.5 };
         self.met(bytes.div_ceil(most.max(1)), sent * bytes as f64)
     }
@@ -264,12 +265,12 @@ impl TeamShape {
         self.met(meetings, (self.members - self.each()) as f64 * bytes as f64)
     }
 
-    /// The load of straight messages of parts, with a barrier for each portion.
+    /// Returns the load of an alltoall by straight messages, with a barrier for each portion.
     fn parted(self, part: usize) -> Load {
         let mut load = Load { bytes: self.parts_of_a_node() as f64 * part as f64, ..Load::default() };
         for portion in Portion::all_of(self.nodes, self.each(), part) {
             let messages = portion.distances().len();
-            // Messages to all other nodes replace the rounds.
+            // Straight messages to all other nodes replace the dissemination rounds.
             let is_meeting = messages + 1 == self.nodes;
             load.rounds += if is_meeting { 1 } else { self.rounds() };
             load.messages += messages - usize::from(is_meeting);
@@ -277,7 +278,7 @@ impl TeamShape {
         load
     }
 
-    /// The load of recursive halving and doubling. Levels inside a node send no messages.
+    /// Returns the load of recursive halving and doubling. Levels inside a node send no messages.
     fn dealt(self, bytes: usize) -> Load {
         let radices = Radices::of(self.members);
         let most = Pattern::Reduction(bytes).cut(self.members, false).most / GRAIN * GRAIN;
@@ -306,7 +307,7 @@ impl TeamShape {
         Round::all(self.nodes).count()
     }
 
-    /// Members per node.
+    /// Returns the number of members per node, rounded up.
     fn each(self) -> usize {
         self.members.div_ceil(self.nodes)
     }

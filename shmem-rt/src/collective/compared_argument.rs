@@ -1,4 +1,4 @@
-//! An argument of a call: its memory, the words of it that members compare, and its text for messages.
+//! An argument of a collective call: its memory, the words that members compare, and its text in diagnostics.
 
 use core::ops::Range;
 use std::panic::Location;
@@ -14,30 +14,30 @@ use shmem_core::symmetric_data::{PlainData, zeroed_items};
 use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Operation, Purpose, Team, words_of};
 
-/// Items of a call to a collective: memory of the program, or a symmetric object.
+/// The items that a call passes to a collective: memory of the program, or a symmetric object.
 pub(super) struct Argument<'a, K: ?Sized> {
     pub(super) team: &'a Team,
     pub(super) token: &'a K,
     kind: &'static str,
-    /// Bytes of an item.
+    /// Size of one item in bytes.
     pub(super) size: usize,
     pub(super) location: &'static Location<'static>,
     pub(super) place: Option<Extent>,
 }
 
 impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
-    /// Items `I` in program memory, or in the object at `place`.
+    /// Describes items of type `I`: the object at `place`, or memory of the program if `place` is None.
     ///
     /// # Panics
     ///
-    /// If the object is of a team that lacks a member: that member has no such memory.
+    /// If the object is of a team that lacks a member of `team`, because that member has no copy of the object.
     #[inline]
     #[track_caller]
     pub(super) fn of<I>(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
         let kind = core::any::type_name::<I>();
         let argument = Self { team, token, kind, size: size_of::<I>(), location: Location::caller(), place };
         if let Some(place) = place
-            // An object without bytes has no owner.
+            // An object of 0 bytes belongs to no team.
             && place.bytes > 0
             && team.job.teams.area.contains(&place.offset)
             && !team.uses.has_object_at(place)
@@ -48,7 +48,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         argument
     }
 
-    /// Bytes at the same offset on every member.
+    /// Describes bytes at the same offset on every member.
     #[track_caller]
     pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
         Self { team, token, kind: "u8", size: 1, location: Location::caller(), place }
@@ -58,7 +58,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Self { place: Some(place), ..*self }
     }
 
-    /// Runs `work` in a collective to which this PE contributes `bytes` bytes. Members compare `words`; messages show `subject`.
+    /// Runs `work` in a collective to which this PE contributes `bytes` bytes. Members compare `words`; error texts contain `subject`.
     #[inline]
     pub(super) fn run<const N: usize, R>(
         &self,
@@ -83,7 +83,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
     }
 
-    /// Returns the words that members compare, at most six, and their number: `words`, and the object's offset.
+    /// Returns the words that members compare, and their number, at most six: `words`, then the object's offset, if there is an object.
     #[inline]
     pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
         let mut all = [0; 6];
@@ -93,7 +93,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         (all, N + 1)
     }
 
-    /// Returns a word to compare for a second argument: 0 for private memory, else the object's offset + 1.
+    /// Returns the word that members compare for a second argument: 0 for private memory, the object's offset + 1 for an object.
     pub(super) fn offset(&self) -> u64 {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
@@ -107,23 +107,23 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.show(items) + &to.unwrap_or_default()
     }
 
-    /// Returns the name of the object with the used part, or the text of `private`.
+    /// Returns the object's name with the used range, or `private()` for private memory.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
         self.place.map_or_else(private, |place| self.team.job.memory.names.of_part(place, self.size))
     }
 
-    /// Returns the object and its number of items; None for private memory and for items of no bytes.
+    /// Returns the object and its number of items; None for private memory and for zero-sized items.
     fn object(&self) -> Option<(Extent, usize)> {
         let place = self.place?;
         Some((place, place.bytes.checked_div(self.size)?))
     }
 
-    /// As [`object`](Self::object); None as well if `written` overlaps the object, because items are copied first then.
+    /// Returns [`object`](Self::object), or None if `written` overlaps the object: the items must then be copied first.
     fn object_apart(&self, written: Option<Extent>) -> Option<(Extent, usize)> {
         self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
     }
 
-    /// Passes the items and their number to a collective that reads all items, and writes to `written`. Notifies the observer.
+    /// Calls `read` with the items and their number, for a collective that reads all items and writes to `written`. Notifies the observer.
     pub(super) fn given<T, I, R>(
         &self,
         of: &T,
@@ -141,7 +141,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         read(items, SendBuf::own(self.token.endpoint(), place))
     }
 
-    /// Passes a list to a collective that writes to `written`. The caller notifies the observer of the reads.
+    /// Calls `read` with a list, for a collective that writes to `written`. The caller notifies the observer of the reads.
     pub(super) fn source<S, I, R>(
         &self,
         of: &S,
@@ -158,7 +158,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Passes a list to a collective that writes to the list. The caller notifies the observer.
+    /// Calls `write` with a list, for a collective that writes to the list. The caller notifies the observer.
     pub(super) fn destination<D, I, R>(&self, of: D, write: impl FnOnce(RecvBuf<'_>) -> R) -> R
     where
         D: Destination<I>,
@@ -170,7 +170,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Passes the items and their number to a collective. Notifies the observer of accesses if the collective `reads`, or `writes`, items.
+    /// Calls `change` with the items and their number. Notifies the observer of a read if `reads`, and of a write if `writes`.
     #[inline]
     pub(super) fn changed<X, R>(
         &self,
@@ -195,8 +195,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         of.changed()
     }
 
-    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Accesses of other members to that copy happen
-    /// between the first barrier and the end of the collective, so for races they count as the owner's.
+    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Other members access that copy only between the
+    /// first barrier and the end of the collective, so a race detector may count their accesses as the owner's.
     pub(super) fn tell(&self, family: Family, bytes: Range<usize>) {
         if let (Some(place), endpoint) = (self.place, self.token.endpoint())
             && endpoint.observer().is_some()
@@ -211,13 +211,15 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     }
 }
 
-/// The member that sends the data, or receives the result.
+/// The root: the member that sends the data, or receives the result.
 pub(super) struct Root {
     pub(super) pe: Pe,
     pub(super) rank: usize,
 }
 
 impl Root {
+    /// Returns the root of a collective.
+    ///
     /// # Panics
     ///
     /// If the PE is not a member.
@@ -247,7 +249,7 @@ pub(super) fn new_list<I: PlainData>(list: &mut Vec<I>, items: usize) -> RecvBuf
     RecvBuf::of(bytemuck::cast_slice_mut(list))
 }
 
-/// Whether the object's team contains all members of `team`.
+/// Whether the object belongs to a team that contains all members of `team`.
 #[cold]
 fn is_of_larger_team(team: &Team, place: Extent) -> bool {
     let owner = team.job.teams.indexes.lock().owner(place).cloned();

@@ -1,7 +1,7 @@
-//! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
+//! The progress engine: executes the [schedules](super::schedule) of one member. Each poll executes all steps that need no wait.
 //!
-//! A waiting member polls the engine, which never waits itself and serves blocking and started collectives. [`Transfers`] moves chunks
-//! and credits.
+//! A waiting member polls the engine, for blocking and for started collectives. The engine never blocks. [`Transfers`] moves chunks and
+//! credits.
 
 use shmem_core::planted_fault::mutant;
 
@@ -11,9 +11,9 @@ use super::schedule::{
     Then, TwoTree,
 };
 
-/// The slots and credits of a member, and its transfers to other ranks.
+/// The memory and the transport of one member: its slots and credit counters, and its transfers to other ranks.
 pub(super) trait Transfers {
-    /// The number of chunks that have arrived in a slot.
+    /// Returns the number of chunks that have arrived in a slot since the collective began.
     fn arrived(&self, slot: usize) -> u64;
 
     fn credits(&self, counter: usize) -> u64;
@@ -21,26 +21,26 @@ pub(super) trait Transfers {
     /// Sends a chunk to a slot of the receiver, then increments the slot's count.
     fn send(&mut self, step: &SendStep, slot: usize);
 
-    /// Adds `chunks` to a credit counter of a rank, which may then send as many chunks more.
+    /// Adds `chunks` to a credit counter of a rank. That rank may then send `chunks` further chunks.
     fn give(&mut self, rank: usize, counter: usize, chunks: u64);
 
     fn copy(&mut self, slot: usize, into: Place);
 
-    /// Combines this member's operand, at `into`, with the chunks in the `members - 1` slots from `first` on, and writes the result to `into`.
-    /// Slot `first + k`, modulo the number of slots, has the operand of group member `mine - 1 - k`, modulo `members`.
+    /// Combines this member's operand, stored at `into`, with the operands of the `members - 1` others, and writes the result to `into`.
+    /// Slot `first + k`, modulo the number of slots, contains the operand of group member `mine - 1 - k`, modulo `members`.
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place);
 }
 
-/// The progress of a member in one schedule, or in two side by side. The steps are stored, so a started collective can outlive the call
-/// that begins it.
+/// The progress of one member in a collective: in one schedule, or in two concurrent ones. It stores all steps, so that a started
+/// collective can outlive the call that starts it.
 pub(super) struct Progress {
     pipelines: Vec<Pipeline>,
-    /// Number of credit counters.
+    /// Number of credit counters that the schedule uses.
     pub(super) credits: usize,
 }
 
 impl Progress {
-    /// Returns the beginning for a rank, for data of a pattern in the chunks of a cut, and items of `item` bytes.
+    /// Returns the progress of a rank that has done no step. `Cut` gives the chunk length and the slots; an item has `item` bytes.
     pub(super) fn of(
         pattern: Pattern,
         (ranks, rank, root): (usize, usize, usize),
@@ -74,10 +74,10 @@ impl Progress {
         self.pipelines.iter().map(|pipeline| pipeline.sent + pipeline.emptied + pipeline.held).sum()
     }
 
-    /// Carries out all steps that need no wait. Returns whether the schedules are complete.
+    /// Executes all steps that need no wait. Returns whether all schedules are complete.
     pub(super) fn poll(&mut self, transfers: &mut impl Transfers) -> bool {
         loop {
-            // Pipelines alternate, so that the root, which sends in both, serves both.
+            // Pipelines alternate, because the root sends in both.
             let moved = |moved, pipeline: &mut Pipeline| {
                 pipeline.send(transfers) || pipeline.receive(transfers) || moved
             };
@@ -87,7 +87,7 @@ impl Progress {
         }
     }
 
-    /// Returns the awaited rank: the sender of the next chunk, or else the giver of the next credit.
+    /// Returns the rank that this member waits for: the sender of the next chunk, or else the giver of the next credit.
     pub(super) fn awaited(&self) -> Option<usize> {
         self.pipelines.iter().find_map(|pipeline| {
             let next = pipeline.receives.get(pipeline.emptied + pipeline.held).map(|step| step.from);
@@ -96,20 +96,20 @@ impl Progress {
     }
 }
 
-/// Upper limit on slots for which credits are given together.
+/// Maximum number of slots whose credits are sent in one message.
 const MOST_TOGETHER: usize = 4;
 
-/// The progress of a member in one schedule.
+/// The progress of one member in one schedule.
 struct Pipeline {
     sends: Vec<SendStep>,
     receives: Vec<RecvStep>,
     slots: usize,
-    /// (pipeline index, pipeline count); slots alternate between pipelines.
+    /// (pipeline index, pipeline count). The slots of a window alternate between pipelines.
     turn: (usize, usize),
     sent: usize,
-    /// Chunks whose slots have been emptied.
+    /// Number of received chunks whose slots are free again.
     emptied: usize,
-    /// Chunks behind these that are held in their slots.
+    /// Number of received chunks that stay in their slots until a reduction.
     held: usize,
 }
 
@@ -138,7 +138,7 @@ impl Pipeline {
     fn receive(&mut self, transfers: &mut impl Transfers) -> bool {
         let number = self.emptied + self.held;
         let Some(step) = self.receives.get(number) else { return false };
-        // The count of the slot includes this chunk.
+        // A slot's count includes every earlier chunk in that slot, so chunk `number` makes it exceed `number / slots`.
         if transfers.arrived(self.slot(number)) <= (number / self.slots) as u64 {
             return false;
         }
@@ -159,8 +159,7 @@ impl Pipeline {
         true
     }
 
-    /// Called when a slot has been emptied: gives the sender of the next chunk for that slot a credit. Credits for a quarter of the slots
-    /// are given together.
+    /// Gives a credit to the sender of the next chunk for a slot that was just freed. Credits for a quarter of the slots are sent together.
     fn give(&mut self, transfers: &mut impl Transfers) {
         let quarter = (self.slots / 4).clamp(1, MOST_TOGETHER);
         if !self.emptied.is_multiple_of(quarter) {

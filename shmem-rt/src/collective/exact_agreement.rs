@@ -1,16 +1,16 @@
-//! Collectives whose members are certain to be in the same call, because they compare all arguments and not only a hash.
+//! Collectives whose members are certain to be in the same call: they compare all arguments, where other collectives compare a hash.
 //!
-//! Members of a collective that writes to other PEs' memory, or keeps tables that must be equal on all PEs, exchange
-//! [statements](shmem_core::sync::Statement) of their arguments. An [`Agreed`] guarantees:
+//! Members of collectives that write to other PEs' memory, or that keep tables equal on all PEs, exchange *statements*: call signatures of
+//! operation, arguments and barrier numbers ([`Statement`](shmem_core::sync::Statement)). An [`Agreed`] guarantees:
 //!
-//! 1. At the last statement all members were in the same barrier of the same operation, with the same arguments, and began the
-//!    operation at the same barrier. Each member compares the statements of its node bit by bit, in memory used for nothing else.
-//!    The member that acts for a node sends the node's statement in each round, and begins the next round only if it received an
-//!    equal one.
-//! 2. After the statement all members take the same steps, which follow from the arguments and from the data exchanged since. No
-//!    code of the program runs in between. So the barriers of these steps compare hashes only.
-//! 3. Where a member may have left (by an error, or a panic of the program), all members make the statement [again](Agreed::again).
-//!    A statement has the number of the collective's first barrier, which differs for a member that left and returned.
+//! 1. At the last statement all members were in the same barrier of the same operation, with the same arguments, and had begun the
+//!    operation at the same barrier. Each member compares the statements of its node bit by bit, in memory used for nothing else. The
+//!    member that acts for a node sends the node's statement in each round, and begins the next round only if it received an equal
+//!    statement.
+//! 2. After the statement all members execute the same steps, because the steps depend only on the arguments and on the data exchanged
+//!    since. No code of the program runs during the steps. So the barriers of these steps compare hashes only.
+//! 3. Where a member may have left the collective (by an error, or a panic of the program), all members compare statements
+//!    [again](Agreed::again). A member that left and came back is detected by the number of its first barrier in the statement.
 
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;
@@ -19,14 +19,14 @@ use super::barrier_payload::Signature;
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 
-/// A collective whose members have compared statements.
+/// A collective whose members have compared their call signatures and found them equal.
 pub(crate) struct Agreed<'c> {
     pub(crate) collective: Collective<'c>,
     pub(crate) purpose: &'c Purpose<'c>,
 }
 
 impl Team {
-    /// Completes this PE's operations and begins a collective. Ends the job unless all members state equal arguments.
+    /// Completes this PE's operations and begins a collective. Ends the job unless all members pass equal arguments.
     ///
     /// # Panics
     ///
@@ -51,17 +51,17 @@ impl Collective<'_> {
 }
 
 impl Agreed<'_> {
-    /// Repeats the statement.
+    /// Compares the members' call signatures once more.
     pub(crate) fn again(&self) {
         self.collective.state(self.purpose);
     }
 
-    /// Returns the bytes of each member by rank; lengths may differ.
+    /// Returns the bytes that each member passed, by rank. Lengths may differ.
     pub(crate) fn gather(&self, said: &[u8]) -> Vec<Vec<u8>> {
         self.collective.gather(self.purpose, said)
     }
 
-    /// Returns the words of each member, by rank.
+    /// Returns the words that each member passed, by rank.
     pub(crate) fn tell<const N: usize>(&self, words: [u64; N]) -> Vec<[u64; N]> {
         let mut all = vec![[0; N]; self.collective.team.size()];
         let into = bytemuck::cast_slice_mut(all.as_flattened_mut());
@@ -69,16 +69,16 @@ impl Agreed<'_> {
         all
     }
 
-    /// Combines `data` of all members, of equal length, element by element.
+    /// Combines `data`, of equal length on all members, element by element. The result replaces `data` on all members.
     pub(crate) fn reduce<N: Pod>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
         self.collective.reduce_for(self.purpose, data, op);
     }
 
-    /// Returns the values of all members, by rank, if every member succeeded; otherwise an error on all of them.
+    /// Returns the values of all members, by rank, if every member succeeded; otherwise an error on all members.
     ///
     /// # Errors
     ///
-    /// This PE's error if all have equal ones, else the error of the first failed member.
+    /// This PE's error if all members have an equal one, else the error of the first failed member.
     pub(crate) fn settle(&self, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
         const WORKED: u8 = 1;
         let said = match &mine {

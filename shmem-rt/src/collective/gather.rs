@@ -1,4 +1,4 @@
-//! collect and fcollect: the data of all members, on all of them or on one.
+//! collect and fcollect: gather the data of all members on all members or on one.
 //!
 //! Long data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
 
@@ -26,7 +26,7 @@ impl Team {
     /// Writes the data of all members, of the same length on each, to `all` in the order of ranks. `mine` is a reference to a value, a
     /// slice, a `Vec` or a `Box` of a slice, or the own copy of a symmetric object, the same object on all members. `all` is a
     /// [`Destination`](crate::Destination): `&mut all[..]`, `&mut` of an array, a `Vec` or a `Box` of a slice, or the own copy of a
-    /// symmetric object, `&ALL`, the same on all members.
+    /// symmetric object, `&ALL`, the same object on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -44,7 +44,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` does not have exactly that length, or an object is of a team that lacks a member.
+    /// If the length of `all` is not the sum of the members' lengths, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
@@ -69,7 +69,7 @@ impl Team {
             }
             items
         });
-        // Closures lack `track_caller`.
+        // Panics here, because a closure cannot have `track_caller`.
         require_room(self.size(), items, room);
         result.tell(Family::HereStore, 0..room * size);
     }
@@ -94,8 +94,8 @@ impl Team {
         all
     }
 
-    /// As [`collect`](Self::collect), into the start of `all`, whose rest stays. Returns the number of elements. `all` is as in
-    /// [`fcollect`](Self::fcollect).
+    /// Writes the result of [`collect`](Self::collect) to the start of `all`, and leaves the rest of `all` unchanged. Returns the number of
+    /// elements written. `all` is as in [`fcollect`](Self::fcollect).
     ///
     /// # Panics
     ///
@@ -112,7 +112,7 @@ impl Team {
         let result = Argument::of::<I>(self, token, all.place(token));
         let (to, room) = ((result.place, result.offset()), all.items(token));
         let (mut found, operation) = (0, Operation::named(Family::Collect, "collect_into"));
-        // Closures lack `track_caller`.
+        // The argument is built here, because a closure cannot have `track_caller`.
         let argument = Argument::of::<I>(self, token, mine.place(token));
         result.destination(all, |all| {
             collected(&argument, mine, (operation, None), to, |items| {
@@ -125,7 +125,7 @@ impl Team {
         found
     }
 
-    /// As [`collect`](Self::collect), for the root alone: `Some` on `root`, `None` on the others.
+    /// Returns the result of [`collect`](Self::collect) on `root`, and `None` on the other members.
     ///
     /// # Panics
     ///
@@ -156,7 +156,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` does not have exactly that length, or an object is of a team that lacks a member.
+    /// If the length of `all` is not the sum of the members' lengths, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
     #[doc(alias = "MPI_Iallgather")]
@@ -191,7 +191,7 @@ impl Team {
     }
 }
 
-/// Runs any form of `collect`. Members compare `number`. `room` provides the destination for a number of elements.
+/// Runs any form of `collect`. `number` is the destination's word for comparison. `room` maps a number of elements to the destination.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,
@@ -223,16 +223,16 @@ fn require_room(members: usize, items: usize, room: usize) {
     }
 }
 
-/// The lengths of all members' data, in bytes.
+/// Length in bytes of each member's data.
 #[derive(Clone, Copy)]
 pub(super) enum Lengths<'l> {
     Equal(usize),
-    /// Where each member's data end in the concatenation: words, by rank.
+    /// End offset of each member's data in the concatenation, as an array of words by rank.
     Ends(&'l [u8]),
 }
 
 impl Lengths<'_> {
-    /// The range of a rank's data in the concatenation.
+    /// Returns the range of a rank's data in the concatenation.
     fn range(self, rank: usize) -> Range<usize> {
         match self {
             Self::Equal(bytes) => rank * bytes..(rank + 1) * bytes,
@@ -256,12 +256,12 @@ fn word(words: &[u8], k: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Gathers private memory, the same number of bytes from each member, to `all` of each.
+    /// Allgathers private memory: writes the `mine` of each member, of equal length, to `all` on every member.
     pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
         self.allgather(purpose, SendBuf::of(mine), RecvBuf::of(all));
     }
 
-    /// [`Team::fcollect`] of bytes. Objects are the same on all members.
+    /// Runs [`Team::fcollect`] on bytes. A symmetric `mine` or `all` is the same object on all members.
     pub(super) fn allgather(&self, purpose: &Purpose<'_>, mine: SendBuf<'_>, mut all: RecvBuf<'_>) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), mine.len());
         let places = mine.object().zip(all.object());
@@ -270,7 +270,7 @@ impl Collective<'_> {
             let mut step = BarrierRoom::next(self, bytes);
             mine.read(0, step.room().part(0, bytes));
             self.meet(purpose);
-            // Each member starts at itself, to spread the reads.
+            // Each member reads its own data first, so that members read from different PEs at a time.
             for from in (rank..members).chain(0..rank) {
                 all.write(from * bytes, step.slice(from, 0, bytes));
             }
@@ -280,7 +280,7 @@ impl Collective<'_> {
             (Way::Windows, _) => self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None),
             (Way::Direct, Some((_, to))) => {
                 self.meet(purpose);
-                // Senders write: their data may still be in their cache.
+                // Senders write to the receivers' copies, because the data may still be in the sender's cache.
                 self.ranks_from_own().for_each(|other| self.copy_on(other, to).copy_from(rank * bytes, mine));
                 self.leave_copies(purpose);
             }
@@ -288,8 +288,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Allgathers `items` items of `size` bytes from each member; `items` may differ. `room` maps the total number of items to the
-    /// destination, if this member has one.
+    /// Allgathers `items` items of `size` bytes from each member, where `items` may differ by member. `room` maps the total number of items
+    /// to the destination, or None on a member without one.
     pub(super) fn allgatherv<'r>(
         &self,
         purpose: &Purpose<'_>,
@@ -317,7 +317,7 @@ impl Collective<'_> {
         });
     }
 
-    /// Allgathers piece by piece to the members that have a destination; in very large teams some ranks at a time.
+    /// Allgathers in pieces to the members that have a destination. In very large teams a barrier carries the pieces of some ranks only.
     fn gather_pieces(
         &self,
         purpose: &Purpose<'_>,
@@ -341,7 +341,7 @@ impl Collective<'_> {
             let (bytes, writes) = (most.min(longest), ranks.contains(&rank));
             let staged = Staged { by_ring, total: longest, at_once: most, bytes, writes, reads: true };
             let shares = |piece: Range<usize>| match lengths {
-                // Equal shares need no list.
+                // Equal contributions need no array of lengths.
                 Lengths::Equal(_) if ranks.len() == members => Shares::Equal(piece.len()),
                 _ => Shares::each(team, |of| if ranks.contains(&of) { part(&piece, of).len() } else { 0 }),
             };
@@ -352,7 +352,7 @@ impl Collective<'_> {
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };
-                    // Each member starts at itself: reads spread over members, and others get time to write.
+                    // Each member reads its own rank first: members then read from different PEs, and those have had time to write.
                     let start = rank.clamp(ranks.start, ranks.end - 1);
                     for of in (start..ranks.end).chain(ranks.start..start) {
                         let (part, begin) = (part(&piece, of), lengths.range(of).start);

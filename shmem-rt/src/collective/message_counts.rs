@@ -1,5 +1,5 @@
-//! Counts the messages and bytes of collectives between nodes, without a job: payloads of barriers node by node, and schedules rank by
-//! rank, carried out by the [engine](super::engine) on transfers that only count.
+//! Counts the messages and bytes that collectives send between nodes, without running a job. Payloads of barriers are counted node by node.
+//! Schedules are executed rank by rank by the [engine](super::engine), with [`Transfers`] that only count.
 
 use super::barrier_payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::barrier_reduction::{PartialResults, most_bytes};
@@ -9,10 +9,10 @@ use super::reduce_op::Typed;
 use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, SendStep, TwoTree};
 use crate::members::Layout;
 
-/// Bytes of an item of a reduction.
+/// Assumed size of an item of a reduction, in bytes: a 64-bit number.
 const ITEM: usize = 8;
 
-/// Nodes with the same number of PEs each, numbered node by node.
+/// Nodes with equally many PEs, whose ranks are consecutive on each node.
 pub(crate) struct Nodes {
     layout: Layout,
     per_node: usize,
@@ -28,7 +28,7 @@ impl Nodes {
         Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
     }
 
-    /// Returns the number of barriers of a pattern or a scan, and the bytes that all nodes send in these barriers.
+    /// Returns the number of barriers that a pattern or a scan needs, and the total bytes that all nodes send in them.
     pub(crate) fn barriers(&self, pattern: Pattern, is_scan: bool) -> (usize, usize) {
         let (members, nodes) = (self.layout.members_of_all(), self.layout.nodes());
         let blocks = |shares| {
@@ -55,13 +55,13 @@ impl Nodes {
         (pattern.bytes().div_ceil(most).max(1) * times, pattern.bytes() * sent)
     }
 
-    /// Returns (straight messages of each node, bytes of all nodes) for each barrier of an alltoall.
+    /// Returns, for each barrier of an alltoall, (straight messages that each node sends, total bytes of all nodes).
     pub(crate) fn alltoall(&self, part: usize) -> impl Iterator<Item = (usize, usize)> {
         let nodes = self.layout.nodes();
         Portion::all_of(nodes, self.per_node, part).map(move |portion| {
             let taken = |node: usize| portion.receivers(&self.layout, node) * portion.bytes.1 * self.per_node;
             let distances = portion.distances();
-            // At each distance every node is a receiver once.
+            // At each distance every node receives one message.
             let bytes = distances.len() * (0..nodes).map(taken).sum::<usize>();
             (distances.len(), bytes)
         })
@@ -73,15 +73,15 @@ pub(crate) struct Sent {
     pub(crate) chunks: u64,
     pub(crate) credits: u64,
     pub(crate) bytes: u64,
-    /// Messages on the longest path of a chunk or a value.
+    /// Number of messages on the longest path of a chunk or a value.
     pub(crate) hops: usize,
 }
 
-/// Counts the schedule of a pattern, for data in symmetric objects or not.
+/// Counts the messages of a pattern's schedule. `symmetric`: the data are in symmetric objects.
 pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_node: usize) -> Sent {
     let (ranks, cut) = (nodes * per_node, pattern.cut(nodes * per_node, symmetric));
     let mut counter = Counter { sent: Sent::default(), node: 0, per_node, weight: 1 };
-    // In a ring and a pairwise exchange all nodes do the same.
+    // In a ring and a pairwise exchange all nodes send alike, so one node is run and counted `nodes` times.
     let (ranks_run, weight) = match pattern {
         Pattern::Fcollect(_) | Pattern::Alltoall(_) => (per_node, nodes),
         _ => (ranks, 1),
@@ -113,13 +113,13 @@ pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_n
     counter.sent
 }
 
-/// Transfers that count messages to other nodes, and whose chunks have all arrived.
+/// [`Transfers`] that count messages to other nodes; every chunk and credit counts as arrived.
 struct Counter {
     sent: Sent,
-    /// The node of the current rank.
+    /// Node of the rank whose schedule is being run.
     node: usize,
     per_node: usize,
-    /// Number of ranks that this one stands for.
+    /// Number of ranks that the rank being run represents.
     weight: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Mismatches: members are in different operations, and the job ends with a message that names their calls.
+//! Mismatches: members are in different operations, and the job ends with an error text that names their calls.
 
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
@@ -15,27 +15,27 @@ use crate::deadlock_report::far_record;
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
 
-/// Longest wait for the records of the other PEs after a mismatch: twice the longest sleep of a waiting PE.
+/// Timeout for the records of the other PEs after a mismatch: twice the longest sleep of a waiting PE.
 const TESTIMONY: Duration = Duration::from_secs(1);
 
-/// Upper limit on PEs of other nodes whose records are read.
+/// Maximum number of PEs on other nodes whose records are read.
 const MOST_ASKED: usize = 64;
 
-/// Upper limit on calls that the message names. PEs in further calls are counted.
+/// Maximum number of calls that the error text names. PEs in further calls are only counted.
 const MOST_NAMED: usize = 4;
 
 const RETURNED: &str = "returned from `main`";
 
-/// The location of members that are in another operation.
+/// Location of the members that called another operation.
 #[derive(Clone, Copy)]
 pub(super) enum Stranger {
     Here,
     On(usize),
-    /// On another, unknown node.
+    /// On another node, which is unknown.
     Elsewhere,
 }
 
-/// Reads a PE's record of its current call, or of its request at (team, place). None if the record changes meanwhile.
+/// Reads a PE's record of its current call or, for `Some((team, place))`, of that request. None if the record changes meanwhile.
 fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
     let offset = match request {
         None => offset_of!(SystemArea, record),
@@ -46,18 +46,18 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     };
     if let Some(slot) = pe.on_node() {
         let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
-        // SAFETY: the slots of this node are mapped for as long as the job, which is borrowed. Each begins with a system
-        // area, which has a record at that offset, as just found; it is shared by atomics (`PeRecord`).
+        // SAFETY: the slots of this node are mapped as long as the job, which is borrowed. Every slot begins with a system area, which has
+        // a `PeRecord` at `offset`. A `PeRecord` consists of atomics, so it may be shared.
         return unsafe { &*record }.activity();
     }
     let far = job.network.own.as_ref()?;
     let read = || far_record(far, pe, offset).activity();
-    // The PE may write the record now.
+    // Read twice, because the PE may be writing the record.
     let (first, second) = (read(), read());
     first.filter(|_| first == second)
 }
 
-/// Ends the job, because another PE has started a request that this PE has not. `here` makes both texts from the other PE's record.
+/// Ends the job: another PE has started a request that this PE has not. `here` maps that PE's record to texts for (this PE, other PE).
 #[cold]
 pub(super) fn refuse_started(
     job: &Job,
@@ -79,9 +79,9 @@ impl Collective<'_> {
     pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
         let mine = self.activity_with_place(purpose, count);
-        // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
+        // SAFETY: only this PE's own record is changed, by the record's methods, which keep its protocol.
         unsafe { endpoint.system() }.record.describe(&mine);
-        // PEs of this node look up the source line of a call from another language when asked, which takes long.
+        // For a call from another language a PE looks up the source line only when asked. That takes long, so wait for it.
         let has_place = |pe: Pe, activity: &Activity| {
             caller::finds().is_none() || pe.on_node().is_none() || !activity.file.is_empty()
         };
@@ -107,7 +107,7 @@ impl Collective<'_> {
                     Some(activity) if activity.count != 0 && has_place(pe, &activity) => {
                         break activity.to_string();
                     }
-                    // The PE has left the barrier, or is silent.
+                    // The PE has left the barrier, or has not answered.
                     theirs if start.elapsed() > TESTIMONY => break in_words(theirs),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
@@ -117,8 +117,8 @@ impl Collective<'_> {
         team.job.abort(1, &mismatch(groups(places.into_iter())))
     }
 
-    /// Ends the job if another member has started a collective before this barrier, and this PE has not, because both would hang. At
-    /// least one member that has not started the collective gets a mark of one that has.
+    /// Ends the job if another member has started a collective before this barrier and this PE has not: both would hang. The starter's mark
+    /// reaches at least one such PE, so at least one PE detects the mismatch.
     pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
@@ -139,7 +139,7 @@ impl Collective<'_> {
     }
 }
 
-/// Returns the message for a mismatch, for calls with the PEs that are in each.
+/// Returns the error text for a mismatch. `places` has the calls, each with its PEs.
 fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
@@ -167,10 +167,10 @@ fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
     )
 }
 
-/// Bits of the number of barriers in a mark.
+/// Number of bits of a [`Mark`] that contain the number of barriers.
 const MEETINGS: u32 = 24;
 
-/// A word that identifies a started request, never 0: number of barriers before, hash of the purpose, request number.
+/// A word that identifies a started request: number of the team's earlier barriers, hash of the purpose, request number. Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) u64);
 
@@ -185,13 +185,13 @@ impl Mark {
     }
 
     pub(super) fn is_before(self, meeting: u64) -> bool {
-        // Compares numbers that have wrapped around, and are not far apart.
+        // Compares modulo 2^24, for numbers that are close to each other.
         let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);
         ahead.cast_signed() > 0
     }
 }
 
-/// Returns (place of request `number` among its team's requests, set of marks of its barrier).
+/// Returns the place of request `number` in the team's request table, and the index of the mark set that its barrier uses.
 pub(super) fn place_of(number: u64) -> (usize, usize) {
     let (places, number) = (MOST_REQUESTS, number as usize);
     (number % places, number / places % 2)

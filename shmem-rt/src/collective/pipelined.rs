@@ -1,6 +1,6 @@
-//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule.
-//! A chunk goes to a slot of the receiver's window, from which the receiver copies it to its result. Where the result is a symmetric
-//! object, a chunk that is not combined goes straight to its place there.
+//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule. A
+//! chunk is written to a slot of the receiver's window, and the receiver copies it from the slot to the result. Where the result is a
+//! symmetric object, a chunk that is not combined goes straight to its place there.
 //!
 //! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins,
 //! nothing is under way to a window, because every member has waited for all chunks and credits of the collective before. Counters are
@@ -8,14 +8,14 @@
 //!
 //! # Soundness
 //!
-//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives a place inside the slots, which are at
-//!   the same offset on every member. The receiver's own schedule bounds its copies. All accesses are of [`shared`], which cannot
-//!   race. So a PE in another operation causes a wrong result or a wait, nothing worse. The opening barrier finds the mismatch.
+//! * **Slots** are memory of the runtime, into which no reference points. The sender's schedule gives a place inside the slots, which are
+//!   at the same offset on every member. The receiver's own schedule bounds its copies. All accesses are by [`shared`], whose accesses
+//!   cannot race. So a PE in another operation causes at worst a wrong result or a wait. The opening barrier finds the mismatch.
 //! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
-//! * **Sources** are read by transfers that go on. Whoever makes a [`Carrier`] keeps the source until the transfers are
-//!   complete: neither the call nor the process ends before that ([`under_way`]).
-//! * **No transfer's source is written meanwhile** by a collective. A result is sent on after it has arrived. A reduction overwrites data
-//!   that it has sent only by a value that was made of these data (`schedule/halving_doubling.rs`).
+//! * **Sources** are read by transfers that go on. The maker of a [`Carrier`] keeps the source until the transfers are complete: neither
+//!   the call nor the process ends earlier ([`under_way`]).
+//! * **No transfer's source is written meanwhile** by a collective. A result is forwarded after it has arrived. A reduction overwrites sent
+//!   data only with a value that was computed from these data (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ use crate::job::Job;
 use crate::members::Members;
 use crate::state::team_indexes::WORLD;
 
-/// Upper limit on the bytes of an item that is combined in slots: the stack has room for the partial results of a group.
+/// Maximum bytes of an item that is combined in slots, because the stack buffer must hold the partial results of a group.
 const LARGEST: usize = 1 << 10;
 
 const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
@@ -54,7 +54,7 @@ pub(super) const fn fits_a_tile(size: usize) -> bool {
 }
 
 impl Collective<'_> {
-    /// Opens the windows, and moves data of a pattern through them, or directly into objects. `source` is empty if `result` is sent.
+    /// Runs the schedule of a pattern, through the windows or directly into objects. `source` is empty if the data to send are in `result`.
     pub(super) fn pipelined(
         &self,
         purpose: &Purpose<'_>,
@@ -66,19 +66,19 @@ impl Collective<'_> {
         let Self { team, endpoint, .. } = *self;
         let (ranks, rank, item) = (team.size(), team.rank(), op.map_or(1, ReduceOp::size));
         let cut = pattern.cut(ranks, result.object().is_some());
-        // The own part, which is copied: (range in the source, offset in the result).
+        // The own part, which is copied locally: (range in the source, offset in the result).
         let own = match pattern {
             Pattern::Fcollect(bytes) => Some((0..bytes, rank * bytes)),
             Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),
             _ => None,
         };
         let mut progress = Progress::of(pattern, (ranks, rank, root), cut, item);
-        // The runtime's own channel: operations of the program are not waited for here.
+        // The runtime's own channel, so that the quiet below does not wait for operations of the program.
         let far = team.job.network.own.as_ref();
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
-        // SAFETY: the world's window is a part of the system area. For another team all members have taken a window's bytes there,
-        // aligned, for nothing else, as long as the team has a handle; they agreed on that word for word (`take_windows`). A window
-        // is atomics.
+        // SAFETY: the world's window is a part of the system area. For another team, all members have compared call signatures and then
+        // taken the bytes of a window there, aligned, for nothing else, as long as the team has a handle (`take_windows`). Windows are
+        // atomics.
         let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
         window.clear(progress.credits);
         let count = self.next_meeting();
@@ -109,7 +109,7 @@ impl Collective<'_> {
             }
             let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
             while !is_over {
-                // Each chunk is a new wait: a member that has just made progress will soon make more.
+                // Each chunk begins a new wait, which polls before it sleeps: a member that made progress will soon make more.
                 let moved = progress.moved();
                 let got_on = || {
                     is_over = progress.poll(&mut carrier);
@@ -133,7 +133,7 @@ pub(super) struct Slots {
     arrived: usize,
     credits: usize,
     room: usize,
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     pub(super) bytes: usize,
     pub(super) count: usize,
 }
@@ -144,7 +144,7 @@ impl Slots {
         assert!(slots <= MOST_SLOTS, "{slots} slots");
         let window = team.window();
         let [arrived, credits] = [offset_of!(Window, arrived), offset_of!(Window, credits)];
-        // Slots without room have counters alone.
+        // If the slots do not fit the window, chunks go directly to objects, and slots consist of counters only.
         let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
         Self {
             arrived: window + arrived,
@@ -155,7 +155,7 @@ impl Slots {
         }
     }
 
-    /// Returns the slots of a started collective, by its place among the team's requests.
+    /// Returns the slots of a started collective, which has place `place` among the team's requests.
     pub(super) fn of_request(team: usize, place: usize) -> Self {
         let area = request_area(team, place);
         let (room, bytes) = match team {
@@ -169,7 +169,7 @@ impl Slots {
         Self { arrived: area + arrived, credits: area + credits, room, bytes, count }
     }
 
-    /// Returns the offset of a slot, for a chunk of `bytes` bytes.
+    /// Returns the offset of a slot, which must have space for a chunk of `bytes` bytes.
     fn slot(&self, slot: usize, bytes: usize) -> usize {
         assert!(slot < self.count && bytes <= self.bytes, "{bytes} bytes in slot {slot} of {}", self.bytes);
         self.room + slot * self.bytes
@@ -180,7 +180,7 @@ pub(super) fn request_area(team: usize, place: usize) -> usize {
     offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
 }
 
-/// Access of one member to the other members' memory of the runtime, by rank.
+/// Access of the member with rank `rank` to the runtime memory of the other members.
 #[derive(Clone, Copy)]
 pub(super) struct Reach<'c> {
     pub(super) job: &'c Job,
@@ -199,9 +199,8 @@ impl<'c> Reach<'c> {
     }
 
     fn counter(&self, start: *mut u8, offset: usize) -> &'c AtomicU64 {
-        // SAFETY: counters are `AtomicU64`s of the system area, or of a window that all members have taken, word for word
-        // (`take_windows`), at the offsets of `Slots` and `request_area`. The slots of this node are mapped for as long as the job, which
-        // is borrowed.
+        // SAFETY: `offset` is that of a counter in `Slots` or `request_area`: an `AtomicU64` of the system area, or of a window that all
+        // members have taken (`take_windows`). The slots of this node are mapped as long as the job, which is borrowed.
         unsafe { &*start.wrapping_add(offset).cast() }
     }
 
@@ -211,8 +210,8 @@ impl<'c> Reach<'c> {
     }
 
     fn ring(&self, start: *mut u8) {
-        // SAFETY: every slot begins with a system area, which all zeroes initialise and which is shared by atomics; it is mapped for as
-        // long as the job, which is borrowed.
+        // SAFETY: every slot begins with a system area, which is valid if all zeroes and consists of atomics. The borrowed job keeps it
+        // mapped.
         let bell: &Doorbell = unsafe { &(*start.cast::<SystemArea>()).doorbell };
         bell.ring();
     }
@@ -226,7 +225,7 @@ impl<'c> Reach<'c> {
         Remote { pe: self.members.member(rank), segment, offset }
     }
 
-    /// Changes a word of a member, at an offset of `Slots` or `request_area`.
+    /// Changes the word of a member at an offset of `Slots` or `request_area`. Rings the member's doorbell if it is on this node.
     pub(super) fn signal(&self, rank: usize, offset: usize, op: SignalOp) {
         if let Some(start) = self.near(rank) {
             let word = self.counter(start, offset);
@@ -238,18 +237,18 @@ impl<'c> Reach<'c> {
         }
         let (word, nothing, Far { transport, channel }) =
             (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
-        // SAFETY: with 0 bytes only the signal changes, an aligned `AtomicU64` on every PE.
+        // SAFETY: no bytes are put. The signal changes `word`, which is an aligned `AtomicU64` on every PE.
         unsafe { transport.put_signal(*channel, word, nothing, 0, word, op, Until::Return) };
     }
 }
 
-/// Transfers of one member, in memory and by the transport.
+/// The transfers of one member, through shared memory and by the transport.
 pub(super) struct Carrier<'c> {
     pub(super) reach: Reach<'c>,
     pub(super) slots: Slots,
     pub(super) source: SendBuf<'c>,
     pub(super) result: RecvBuf<'c>,
-    /// The result with its segment, if it is a symmetric object.
+    /// (segment, extent) of the result, if the result is a symmetric object.
     pub(super) object: Option<(u32, Extent)>,
     pub(super) op: Option<&'c dyn ReduceOp>,
 }
@@ -289,18 +288,17 @@ impl Transfers for Carrier<'_> {
         };
         let (reach, counter) = (self.reach, self.slots.arrived + slot * size_of::<u64>());
         if let Some(start) = reach.near(to) {
-            // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on
-            // every PE, as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has,
-            // and is empty: its owner gave a credit, or nobody wrote it since the collective began. Nobody else writes there
-            // (schedule).
+            // SAFETY: `source` is in bounds and is kept (head of the module). The destination may be in the object, which has these bytes
+            // on every PE, as its handle says, and which is another PE's copy, so it does not overlap the source. Otherwise it is an empty
+            // slot: its owner gave a credit, or nobody wrote it since the collective began. By the schedule nobody else writes there.
             unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
             reach.counter(start, counter).fetch_add(1, Ordering::AcqRel);
             return reach.ring(start);
         }
         let (into, word) = (reach.at(to, segment, into), reach.at(to, SYSTEM, counter));
         let Far { transport, channel } = reach.far();
-        // SAFETY: the source was just found, and is kept and not written until the channel is quiet (head of the module). It goes to a
-        // part of an object that is reserved on every PE, or of a slot; the counter is an aligned `AtomicU64` of every PE.
+        // SAFETY: `source` is in bounds, and is kept and not written until the channel is quiet (head of the module). `into` is in an
+        // object that is reserved on every PE, or in a slot. `word` is an aligned `AtomicU64` on every PE.
         unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };
     }
 
@@ -311,13 +309,13 @@ impl Transfers for Carrier<'_> {
 
     fn copy(&mut self, slot: usize, into: Place) {
         if self.object.is_some() {
-            // The sender wrote the data in place.
+            // The sender wrote the chunk to its place in the object.
             return;
         }
         let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
         let to = self.place(into);
-        // SAFETY: the slot has that many bytes. Nobody writes there between the count of the chunk, which was read, and the credit
-        // for the next one. The result has as many bytes, elsewhere.
+        // SAFETY: the slot has `into.bytes` bytes. Nobody writes them between the chunk's count, which was read, and the credit for the
+        // next chunk. The result has as many bytes, outside of the slot.
         unsafe { shared::copy(to, from, into.bytes) };
     }
 
@@ -336,16 +334,16 @@ impl Transfers for Carrier<'_> {
         for at in (0..into.bytes).step_by(most) {
             let tile = &mut tile[..most.min(into.bytes - at)];
             let read = |member: usize, from: usize, room: &mut [u8]| {
-                // SAFETY: an operand has as many bytes as the place. Nobody writes there now: a chunk stays in its slot until it is
-                // reduced, and the result's place is the engine's own.
+                // SAFETY: every operand has `into.bytes` bytes. Nobody writes them now: a chunk stays in its slot until it is reduced, and
+                // only the engine writes the result.
                 unsafe {
                     shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len())
                 };
             };
             fold(members, Operands::Read(&read), tile, op);
-            // Settling a partial result loses nothing: a NaN stays a NaN.
+            // Settling a partial result is harmless, because a NaN stays a NaN.
             op.settle(tile);
-            // SAFETY: the result's place has that many bytes, borrowed or of this PE's object.
+            // SAFETY: the result has these bytes (`place`), which are borrowed or in this PE's copy of an object.
             unsafe { shared::copy(result.wrapping_add(at), tile.as_ptr(), tile.len()) };
         }
     }

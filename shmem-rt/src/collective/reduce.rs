@@ -1,9 +1,9 @@
-//! Reductions and scans, by the operations on numbers of one table, and by operations of the program.
+//! Reductions and scans, by built-in operations on numbers (the table `reductions!` below) and by operations of the program.
 //!
-//! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines short data
-//! itself; of long data each member combines a slice for all members (a reduce-scatter and an allgather, through rings or in place in
-//! objects). Between nodes [partial results](super::barrier_reduction) travel with the barrier, and long data by [recursive halving and
-//! doubling](super::schedule::HalvingDoubling).
+//! Every algorithm combines in the order of one [tree](super::reduction_order) over ranks. On one node every member combines short data
+//! itself. Of long data each member combines one slice for all members: a reduce-scatter and an allgather, through rings or in place in
+//! symmetric objects. Between nodes [partial results](super::barrier_reduction) of short data travel with the barrier, and long data by
+//! [recursive halving and doubling](super::schedule::HalvingDoubling).
 
 use core::any::type_name;
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -33,14 +33,14 @@ use crate::group::{Collective, Purpose, Team};
 pub enum Combined {
     /// All ranks.
     All,
-    /// Lower ranks and its own.
+    /// Lower ranks and the member's own rank.
     UpTo,
-    /// Lower ranks; rank 0 has all zeroes.
+    /// Lower ranks only. The result of rank 0 is zero.
     Before,
 }
 
 impl Combined {
-    /// Returns the number of these ranks, the first of which is 0.
+    /// Returns the number of combined ranks, which begin with rank 0.
     fn of(self, rank: usize, members: usize) -> usize {
         match self {
             Self::All => members,
@@ -50,7 +50,7 @@ impl Combined {
     }
 }
 
-/// Evaluates to an operation on the numbers that items consist of. `$exact`: rounding numbers give the same result in any order.
+/// Evaluates to an operation on the numbers that items consist of. `$exact`: the order makes no difference, even for numbers that round.
 macro_rules! typed {
     ($item:ty, BitReducible::Bits, $op:ident, $exact:expr) => {
         Typed::new(<$item as BitReducible>::Bits::$op, |bits| bits, $exact)
@@ -61,15 +61,15 @@ macro_rules! typed {
     }};
 }
 
-/// A row has: name and family of the operation, and of its started form; its operands, the method of their numbers, and whether the order
-/// makes no difference even to numbers that round; its description.
+/// A row describes one operation: name and family; name and family of its started form; its operands and the method of their numbers;
+/// whether the order makes no difference even for numbers that round; its description.
 macro_rules! reductions {
     ($($all:ident $of_all:ident, $start:ident $started:ident, ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
         impl Team {$(
             #[doc = concat!("The ", $what, $note, ".")]
             ///
-            /// Each element becomes the result over all members, the same bits on all of them. `data` has the same length on all
-            /// members: `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric object `&OBJECT` the own
+            /// Each element is replaced by the result over all members, with the same bits on all members. `data` has the same length on
+            /// all members: `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric object `&OBJECT` the own
             /// copy is changed ([`Contribution`](crate::Contribution)).
             ///
             /// ```no_run
@@ -102,7 +102,7 @@ macro_rules! reductions {
             }
 
             #[doc = concat!("Starts the ", $what, " and returns: the result of [`", stringify!($all), "`](Self::", stringify!($all), "),")]
-            /// the same bits, is there when it is [waited](Started::wait) for. `data` is read before this returns.
+            /// with the same bits, is delivered by a [wait](Started::wait). `data` is read before this method returns.
             /// [`start_barrier`](Self::start_barrier) has the rules of started collectives.
             ///
             /// # Panics
@@ -137,7 +137,7 @@ macro_rules! scans {
         impl Team {$(
             $(#[$doc])*
             ///
-            /// Sums are made by the tree over the summed ranks. `data` is as in [`sum`](Self::sum).
+            /// Each sum is combined in the order of the tree over the summed ranks. `data` is as in [`sum`](Self::sum).
             ///
             /// # Panics
             ///
@@ -156,19 +156,19 @@ macro_rules! scans {
     };
 }
 scans! {
-    /// Each element becomes its sum over the members up to the calling one, which is included.
+    /// Each element is replaced by its sum over the members up to and including the calling one.
     sum_inscan as SumInscan = Combined::UpTo;
-    /// Each element becomes its sum over the members before the calling one: zero on the first.
+    /// Each element is replaced by its sum over the members before the calling one: zero on the first member.
     sum_exscan as SumExscan = Combined::Before;
 }
 
 impl Team {
-    /// Combines the data of all members by an operation of the program, item by item, on all members. A value of plain data is one item;
-    /// each element of a `Vec`, a slice or an object of slices is one. `data` is as in [`sum`](Self::sum).
+    /// Combines the data of all members by an operation of the program, item by item, on all members. A value of plain data is one item.
+    /// Each element of a `Vec`, a slice or an object of slices is an item. `data` is as in [`sum`](Self::sum).
     ///
     /// Items are combined by a tree over ranks, lower ranks on the left: of five members `op(op(op(a, b), op(c, d)), e)`. So an operation
-    /// must be associative, as far as the difference matters, and need not be commutative. Results depend on neither timing nor placement.
-    /// The operation is called on any member, any number of times. All members must pass the same one; another type ends the job.
+    /// must be associative, at least approximately, but need not be commutative. Results depend on neither timing nor placement. The
+    /// operation is called on any member, any number of times. All members must pass the same operation; another type ends the job.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -190,7 +190,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is of a team that lacks a member. A panic inside `op` ends the job; so does a collective of the team in `op`.
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job, as does a call of a collective of the team.
     ///
     /// Source: MPI 4.1, `MPI_Allreduce` with an operation of `MPI_Op_create`.
     #[doc(alias = "MPI_Allreduce")]
@@ -229,7 +229,7 @@ impl Team {
         })
     }
 
-    /// Calls `reduce` with items that consist of `N`s. Members compare `word`.
+    /// Runs a blocking reduction: calls `reduce` with items that consist of numbers `N`. Members compare `word`.
     #[inline]
     #[track_caller]
     fn reduced<X: Contribution<R>, R, N>(
@@ -243,7 +243,7 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         argument.changed(data, (true, true), |items, data| {
             let bytes = data.len();
-            // Items without bytes are compared by their number.
+            // Members compare the number of items where items have no bytes.
             let amount = if argument.size == 0 { items } else { bytes } as u64;
             let subject = || argument.name_or(|| show::<N>(bytes, items));
             argument.run(family, [amount, word], &subject, bytes, |collective, purpose| {
@@ -271,7 +271,7 @@ impl Team {
         let words = [bytes as u64, word_of(type_name::<N>())];
         let subject = || argument.name_or(|| show::<N>(bytes, 0));
         let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
-        // A schedule settles the result, but a single member has none.
+        // A schedule makes all NaNs equal in the result (`settle`). Without a schedule, as for a single member, the closure below does.
         let lonely = steps.is_none().then_some(op);
         let task = Task { op: Some(Box::new(op)), ..Task::of(steps, given) };
         argument.start(family, words, &subject, (bytes, task), move |result| {
@@ -284,20 +284,20 @@ impl Team {
     }
 }
 
-/// Returns the text for a number of bytes of `N`s, or of items if these have no bytes.
+/// Returns the operand as text: `bytes` bytes of `N`s, or `items` items if an `N` has no bytes.
 fn show<N>(bytes: usize, items: usize) -> String {
     format!("{} x {}", bytes.checked_div(size_of::<N>()).unwrap_or(items), type_name::<N>())
 }
 
-/// Returns a hash of an operation's type, for comparison.
+/// Returns a hash of an operation's type, which members compare.
 pub(super) fn type_of<F>(_: &F) -> u64 {
     word_of(type_name::<F>())
 }
 
-/// Bytes for all operands and the result of a tile of a direct reduction: they stay in the first-level cache.
+/// Bytes of the stack buffer of a direct reduction, for one tile of every operand and of the result. It fits the first-level cache.
 const OPERANDS: usize = 8 << 10;
 
-/// Bytes of a cache line. No two slices share a line.
+/// Bytes of a cache line. Slices begin at multiples of it, so no two slices share a line.
 const LINE: usize = 64;
 
 const _: () = assert!(TeamShape::MOST_DIRECT == OPERANDS / LINE - 1);
@@ -307,7 +307,7 @@ fn room_of_operand(members: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Writes the combined items of the ranks in `combined` to `data`. The own items are in `source`, or else in `data`.
+    /// Writes the combined items of the ranks in `combined` to `data`. The own items are in `source`, or in `data` if `source` is None.
     pub(super) fn reduce(
         &self,
         purpose: &Purpose<'_>,
@@ -351,7 +351,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines the numbers in `data` of all members by an exact operation, for the runtime itself.
+    /// Reduces the numbers in `data` over all members by an exact operation, for calls of the runtime itself.
     pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
         let op = Typed::new(op, |number| number, true);
         if self.team.node_count() > 1 {
@@ -361,7 +361,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Reduces on one node: every member combines the contributions of the ranks in `combined` where they are.
+    /// Reduces on one node: every member combines the contributions of the ranks in `combined`, which it reads in their staging buffers.
     fn reduce_by_steps(
         &self,
         purpose: &Purpose<'_>,
@@ -371,7 +371,7 @@ impl Collective<'_> {
     ) {
         let members = combined.of(self.team.rank(), self.team.size());
         let (bytes, size) = (data.len(), op.size());
-        // Short data are one piece, without a division.
+        // Short data are one piece; this case avoids the division.
         let most = if bytes <= SCRATCH_BYTES { bytes } else { SCRATCH_BYTES / size * size };
         let mut start = 0;
         while start < bytes {
@@ -382,13 +382,13 @@ impl Collective<'_> {
             self.meet(purpose);
             data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
-                    // Every number's zero.
+                    // Zero bytes are the zero of every type of number.
                     return tile.fill(0);
                 }
                 let bytes = tile.len();
                 let of = |rank| step.slice(rank, at, bytes);
                 match members {
-                    // The usual small case.
+                    // Fast path for two members.
                     2 => op.combine(tile, Some(of(0)), of(1)),
                     _ => fold(members, reduction_order::Operands::InPlace(&of), tile, op),
                 }
@@ -397,21 +397,21 @@ impl Collective<'_> {
         }
     }
 
-    /// Returns the bytes of a member's slice of a piece, in whole items and grains; 0 if a chunk has no room for an item.
+    /// Returns the bytes that one member combines of a piece: whole items and whole [`GRAIN`]s; 0 if no item fits a chunk.
     fn slice_of(&self, bytes: usize, size: usize) -> usize {
-        // Several pieces, so that a member has work while it waits for a chunk.
+        // About four pieces, so that a member combines one piece while chunks of another arrive.
         let wanted = (bytes / self.team.size() / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
         let unit = size * (GRAIN / size.min(GRAIN));
         wanted.min(TeamShape::of(self.team).room_of_chunk()) / unit * unit
     }
 
-    /// Reduces on one node by a reduce-scatter and an allgather through rings. Every member sends the others their slices of a piece,
-    /// combines its own slice, and sends them the result. Chunks alternate between contributions and results. The contribution to the
-    /// next piece is sent before the result of this piece, so it travels while this piece is combined.
+    /// Reduces on one node by a reduce-scatter and an allgather through rings. Every member sends to each other member that member's slice
+    /// of a piece. Then it combines its own slice and sends the result to all. Chunks alternate between contributions and results. The
+    /// contribution to the next piece is sent before the result of this piece, so it travels while this piece is combined.
     ///
-    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece instead, whose last member
-    /// wakes all. Then no chunk is missing and no slot is full: a barrier is between each write and its read, and between each read and
-    /// the next write.
+    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece, and its last member wakes the
+    /// others. Then no member waits for a chunk or a slot, because a barrier separates each write from its read, and each read from the
+    /// next write.
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
@@ -425,7 +425,7 @@ impl Collective<'_> {
             let each = (end - start).div_ceil(members).next_multiple_of(unit);
             (start + rank * each).min(end)..(start + (rank + 1) * each).min(end)
         };
-        // The offset of the slice for rank `to` in a chunk of rank `of`.
+        // Offset of the slice for rank `to` in a chunk that rank `of` writes.
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice;
         let meets = !self.team.job.site.has_cores;
         let contribute = |ring: &Ring<'_>, data: &[u8], piece: usize| {
@@ -461,7 +461,7 @@ impl Collective<'_> {
                 }
             }
             if let Some(before) = piece.checked_sub(1) {
-                // Each starts at its next rank, so that members read from different ones.
+                // Each member starts at the rank after its own, so that members read from different members.
                 for of in (rank + 1..members).chain(0..rank) {
                     let part = slice_of(before, of);
                     RecvBuf::of(&mut data[part.clone()])
@@ -475,15 +475,15 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines symmetric objects of a node in place. Every member combines a slice and writes the result to all members; no other member
-    /// reads that slice.
+    /// Combines symmetric objects of a node in place. Every member combines one slice, which no other member reads, and writes the result
+    /// to all copies.
     fn reduce_directly(&self, purpose: &Purpose<'_>, (from, to): (Extent, Extent), op: &dyn ReduceOp) {
         let (members, rank, size) = (self.team.size(), self.team.rank(), op.size());
         self.meet(purpose);
         let mut room = [0; OPERANDS];
         let (operands, tile) = room.split_at_mut(members * room_of_operand(members));
         let tile = &mut tile[..room_of_operand(members) / size * size];
-        // Whole cache lines and items.
+        // Least common multiple of a cache line and an item.
         let grain = size << (LINE.trailing_zeros() - size.trailing_zeros().min(LINE.trailing_zeros()));
         let each = from.bytes.div_ceil(members).next_multiple_of(grain);
         let slice = (rank * each).min(from.bytes)..((rank + 1) * each).min(from.bytes);
@@ -501,8 +501,8 @@ impl Collective<'_> {
         self.leave_copies(purpose);
     }
 
-    /// Reduces by partial results in the messages of barriers or, where these do not fit, by gathering all operands. The caller settles
-    /// `data`.
+    /// Reduces by partial results in the messages of barriers. Where a value does not fit the buffers, every member gathers all operands
+    /// instead. The caller settles `data`: it makes all NaNs equal.
     fn reduce_between_nodes(
         &self,
         purpose: &Purpose<'_>,
@@ -521,8 +521,7 @@ impl Collective<'_> {
                 .chunks_mut(most)
                 .for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
         }
-        // Fallback for ranks not in order by node, and for items larger than a buffer (on one node too): every member gathers and
-        // combines the items of all.
+        // Fallback for ranks not in order by node, and for items larger than a buffer. Every member gathers and combines all items.
         let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {

@@ -1,5 +1,5 @@
-//! Types that can be reduced, [numbers](Number) with their operations, and [`ReduceOp`], an operation on tiles of bytes. So one engine
-//! serves every type and operation, of Rust and of C.
+//! Types that can be reduced; [numbers](Number) with their operations; and [`ReduceOp`], an operation on bytes, by which one engine serves
+//! all types and operations, of Rust and of C.
 
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -19,7 +19,7 @@ use crate::group::{Collective, Purpose};
     note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays of them; other plain data is combined by an operation of your own: `world.reduce(x, join)`"
 )]
 pub trait Reducible: PlainData + sealed::Sealed {
-    /// The innermost type.
+    /// The type of the numbers in the data.
     type Number: Number;
 }
 
@@ -29,7 +29,7 @@ pub trait Reducible: PlainData + sealed::Sealed {
     note = "and, or and xor take the integers, and arrays of them, and `bool`"
 )]
 pub trait BitReducible: PlainData + sealed::Sealed {
-    /// The innermost type.
+    /// The type of the numbers whose bits are combined.
     type Bits: BitNumber;
 }
 
@@ -69,8 +69,8 @@ impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 ///     (world.min(mine), world.max(mine))
 /// }
 /// ```
-// A number has a power of two of at most 16 bytes, so no piece of scratch ends inside a number. A `Both`, at most 64 bytes, is
-// the only item of a contribution.
+// The size of a number is a power of two of at most 16 bytes, so scratch, a multiple of 16 bytes, is never cut inside a number. A `Both`
+// has up to 64 bytes, but is the only item of a contribution.
 pub trait Number: Reducible<Number = Self> {
     /// The neutral element of the sum.
     const ZERO: Self;
@@ -79,19 +79,19 @@ pub trait Number: Reducible<Number = Self> {
     #[doc(hidden)]
     const ROUNDS: bool = false;
 
-    /// The sum; integers wrap.
+    /// Returns the sum; integers wrap.
     fn added(self, other: Self) -> Self;
 
-    /// The product; integers wrap.
+    /// Returns the product; integers wrap.
     fn multiplied(self, other: Self) -> Self;
 
-    /// The smaller one: `-0.0` is smaller than `0.0`, and a NaN loses.
+    /// Returns the smaller number: `-0.0` is smaller than `0.0`, and any number is preferred to a NaN.
     fn lesser(self, other: Self) -> Self;
 
-    /// The larger one: `-0.0` is smaller than `0.0`, and a NaN loses.
+    /// Returns the larger number: `-0.0` is smaller than `0.0`, and any number is preferred to a NaN.
     fn greater(self, other: Self) -> Self;
 
-    /// The number as the result of a reduction: one fixed NaN for all NaNs, since arithmetic may make any of them.
+    /// Returns the number with one fixed NaN in place of every NaN, because arithmetic may produce any of them.
     #[doc(hidden)]
     #[must_use]
     fn settled(self) -> Self {
@@ -99,7 +99,7 @@ pub trait Number: Reducible<Number = Self> {
     }
 }
 
-/// A number whose bits can be combined: an integer, or the [`Truth`] of a `bool`.
+/// A number whose bits can be combined: an integer, or [`Truth`], which represents a `bool`.
 pub trait BitNumber:
     BitReducible<Bits = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
 {
@@ -137,7 +137,7 @@ impl<A: Number, B: Number> Reducible for Both<A, B> {
     type Number = Self;
 }
 
-/// A tuple is combined as each of its numbers is.
+/// Combines tuples element by element.
 impl<A: Number, B: Number> Number for Both<A, B> {
     const ZERO: Self = Self::new(A::ZERO, B::ZERO);
     const ROUNDS: bool = A::ROUNDS || B::ROUNDS;
@@ -202,8 +202,8 @@ macro_rules! integers {
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// Minimum and maximum give the same bits in any order: they compare numbers and, for zeroes, signs. Comparing these, not one
-/// integer key, lets loops vectorise.
+/// Minimum and maximum give the same bits in any order: they compare the numbers and, for zeroes, the signs. (Loops that compare one
+/// integer key instead are not vectorised.)
 macro_rules! floats {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
@@ -228,7 +228,7 @@ macro_rules! floats {
             #[inline(always)]
             fn lesser(self, other: Self) -> Self {
                 if self == other {
-                    // Equal numbers have the same bits, except zeroes: `-0.0` is smaller.
+                    // Equal numbers have equal bits, except zeroes. The smaller zero is `-0.0`, which has the sign bit of either.
                     return $t::from_bits(self.to_bits() | other.to_bits());
                 }
                 if self < other || other.is_nan() { self } else { other }
@@ -251,14 +251,14 @@ macro_rules! floats {
 }
 floats!(f32 f64);
 
-/// An operation on items of a fixed number of bytes.
+/// A binary operation on items of a fixed number of bytes.
 pub(super) trait ReduceOp {
     fn size(&self) -> usize;
 
     /// Whether the result is the same in any order.
     fn is_exact(&self) -> bool;
 
-    /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, the left operands are in `into`. All three have the
+    /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, `into` contains the left operands. All slices have the
     /// same number of whole items, at any alignment.
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]);
 
@@ -343,7 +343,7 @@ impl Collective<'_> {
     }
 }
 
-/// Ends the job when a panic drops it.
+/// A guard that ends the job when a panic drops the guard.
 struct Unwinding<'p> {
     collective: &'p Collective<'p>,
     purpose: &'p Purpose<'p>,

@@ -13,9 +13,9 @@ use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
-    /// Combines the parts of all members for each one by an operation of the program, as in [`reduce`](Self::reduce). The k-th part of
-    /// `all` is for the member with rank k. `mine` becomes the combination of the parts for the calling PE, as in [`sum`](Self::sum). `all`
-    /// is a reference as in [`fcollect`](Self::fcollect), with as many elements for each member as `mine` has.
+    /// Combines the data of all members by an operation of the program, as in [`reduce`](Self::reduce), and returns one part of the result
+    /// to each member. The k-th part of `all` is for the member with rank k. `mine` becomes the combined part for the calling PE, as in
+    /// [`sum`](Self::sum). `all` is a reference as in [`fcollect`](Self::fcollect), with as many elements for each member as `mine` has.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -29,7 +29,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` is not as long as all parts, or an object is of a team that lacks a member. A panic inside `op` ends the job.
+    /// If `all` does not have the length of `mine` times the number of members, or an object is of a team that lacks a member. A panic
+    /// inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]
@@ -63,7 +64,7 @@ impl Team {
                 });
             });
         });
-        // Closures lack `track_caller`.
+        // Panics here, because a closure cannot have `track_caller`.
         if let Some((all, part)) = refused {
             let members = self.size();
             panic!("{all} elements are not {members} parts of {part} elements, one for each member");
@@ -73,7 +74,7 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// [`Team::reduce_scatter`] of bytes.
+    /// Runs [`Team::reduce_scatter`] on bytes.
     fn reduce_scatter(
         &self,
         purpose: &Purpose<'_>,
@@ -87,7 +88,7 @@ impl Collective<'_> {
             return self.meet(purpose);
         }
         if team.node_count() > 1 || size > SCRATCH_BYTES || members > most_in_a_step(size) {
-            // Each member combines all parts.
+            // Each member combines all parts, and keeps its own.
             let mut combined = vec![0; all.len()];
             all.read(0, &mut combined);
             let data = RecvBuf::of(&mut combined);

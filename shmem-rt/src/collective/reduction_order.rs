@@ -1,14 +1,14 @@
 //! The tree that defines the result of a reduction.
 //!
-//! Floating sums depend on their order. So a reduction promises an order that depends on the number of ranks alone. A [`Vertex`] stands for
-//! `2^k` consecutive ranks from a multiple of `2^k` on, cut at the number of ranks. The value of a vertex combines the value of its first
-//! half with that of its second half on the right. An empty second half is left out, and not a zero, because `-0.0 + 0.0` is `+0.0`. The
-//! value of a rank is its operand. The result is the value of all ranks: of seven `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the
-//! logarithm of the ranks.
+//! Floating sums depend on their order. So a reduction promises an order that depends on the number of ranks alone. A [`Vertex`] represents
+//! `2^k` consecutive ranks that begin at a multiple of `2^k`; the last vertex of a level is cut at the number of ranks. The value of a
+//! vertex is `op(value of the first half, value of the second half)`. An empty second half is skipped, because a zero in its place would
+//! change a result: `-0.0 + 0.0` is `+0.0`. The value of a single rank is its operand. The result is the value of the root: for seven ranks
+//! `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm of the ranks.
 //!
-//! So members that combine only halves of vertices get the same bits, on any PE and in any round. A member's partial results
-//! of a set of ranks are the values of the set's [cover](super::barrier_reduction::Cover). The first ranks form a tree of their own, made of
-//! vertices of the large tree, so prefixes are [folded](fold) as all ranks are.
+//! Members that combine only the two halves of a vertex get the same bits, on any PE and in any round. A member's partial results for a set
+//! of ranks are the values of the set's [cover](super::barrier_reduction::Cover). The first `n` ranks have a tree of their own, made of
+//! vertices of the whole tree, so scans [fold](fold) a prefix as reductions fold all ranks.
 
 use core::iter::Peekable;
 use core::ops::Range;
@@ -17,22 +17,22 @@ use shmem_core::planted_fault::mutant;
 
 use super::reduce_op::ReduceOp;
 
-/// Bytes on the stack for partial results, which stay in the first-level cache. The more ranks, the shorter are tiles.
+/// Bytes of the stack buffer for partial results, which fits the first-level cache. More ranks have more partial results, so shorter tiles.
 pub(super) const PARTIALS: usize = 4 << 10;
 
-/// Bytes on the stack for partial results of short operands: zeroing more would take longer than combining.
+/// Bytes of the stack buffer for short operands. To zero a larger buffer would take longer than to combine the operands.
 const FEW: usize = 256;
 
-/// The operands of a fold, by number.
+/// The operands of a fold, addressed by number.
 #[derive(Clone, Copy)]
 pub(super) enum Operands<'o, 'v> {
     /// Operands in memory that nobody writes during the fold.
     InPlace(&'o dyn Fn(usize) -> &'v [u8]),
-    /// Operands that are copied tile by tile: (number, offset, destination).
+    /// Operands that a function copies tile by tile: (number, offset, destination).
     Read(&'o dyn Fn(usize, usize, &mut [u8])),
 }
 
-/// A vertex of the tree: consecutive ranks that have a value.
+/// A vertex of the tree: consecutive ranks that have one combined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Vertex {
     first: usize,
@@ -53,7 +53,7 @@ impl Vertex {
     pub(super) fn largest_in(run: Range<usize>, ranks: usize) -> Self {
         let Range { start: first, end } = run;
         assert!(first < end && end <= ranks, "{first}..{end} are no run of {ranks} ranks");
-        // The first rank must be a multiple of the length, and no rank behind the run may belong to the vertex.
+        // The first rank must be a multiple of the vertex's length, and the vertex must end inside the run.
         let aligned = if first == 0 { usize::MAX } else { 1 << first.trailing_zeros() };
         let whole = 1 << (end - first).ilog2();
         if end == ranks && aligned >= end - first {
@@ -67,7 +67,7 @@ impl Vertex {
         self.first..self.end
     }
 
-    /// Returns the number of levels below the vertex: computing its value needs as many tiles for partial results.
+    /// Returns the number of levels below the vertex, which is also the number of partial results that its value needs.
     fn depth(self) -> usize {
         (self.end - self.first).next_power_of_two().ilog2() as usize
     }
@@ -79,9 +79,9 @@ impl Vertex {
         (end - first > 1).then_some((Self { first, end: middle }, Self { first: middle, end }))
     }
 
-    /// Computes a tile of the vertex's value from the next operands in `given`: numbered values of disjoint vertices, in the order
-    /// of ranks. Returns the tile if the value is in place, and otherwise writes it to `into`. `partials` has room for
-    /// [`depth`](Self::depth) tiles.
+    /// Computes one tile of the vertex's value. `given` yields vertices of known value, disjoint and in the order of ranks, with their
+    /// operand numbers. Returns the tile if the value is itself an operand in memory, and otherwise writes it to `into`. `partials` has
+    /// space for [`depth`](Self::depth) tiles.
     fn value<'v>(
         self,
         given: &mut Peekable<impl Iterator<Item = (Self, usize)>>,
@@ -112,15 +112,15 @@ impl Vertex {
 #[inline]
 pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn ReduceOp) {
     if let (2, Operands::InPlace(of)) = (ranks, operands) {
-        // The usual small case, without partial results.
+        // Fast path for two ranks, without partial results.
         return op.combine(into, Some(of(0)), of(1));
     }
     let given = (0..ranks).map(|rank| (Vertex::rank(rank), rank));
     fold_vertices(core::iter::once(Vertex::all(ranks)), given, operands, into, op);
 }
 
-/// Writes the values of `vertices` to `into`, one behind the other, combined from the values of the vertices in `given`: (vertex, operand
-/// number) in the order of ranks.
+/// Writes the values of `vertices` to `into`, one after the other. They are combined from known values, which `given` yields as (vertex,
+/// operand number) in the order of ranks.
 pub(super) fn fold_vertices(
     vertices: impl Iterator<Item = Vertex> + Clone,
     given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -145,7 +145,7 @@ pub(super) fn fold_vertices(
     });
 }
 
-/// Lends `work` memory for partial results: at least `least` bytes, and up to `wanted` where that makes tiles longer.
+/// Calls `work` with zeroed memory for partial results: [`FEW`] bytes if `wanted` fits, else [`PARTIALS`] if `least` fits, else `least`.
 fn with_partials<R>(least: usize, wanted: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match (least, wanted) {
         (_, 0..=FEW) => work(&mut [0; FEW]),
@@ -165,7 +165,7 @@ pub(super) mod tests {
         Typed::new(|a: f64, b: f64| a + b, |sum| sum, false)
     }
 
-    /// The definition in the head of the module: vertex `index` of a level, if it has ranks.
+    /// Returns the value of vertex `index` of a level by the definition in the head of the module; None for a vertex without ranks.
     pub(in crate::collective) fn by_definition<N: Copy>(
         operands: &[N],
         level: u32,
@@ -182,12 +182,12 @@ pub(super) mod tests {
         }
     }
 
-    /// Of all operands.
+    /// Returns the value of all operands by that definition.
     pub(in crate::collective) fn root<N: Copy>(operands: &[N], op: &impl Fn(N, N) -> N) -> N {
         by_definition(operands, operands.len().next_power_of_two().ilog2(), 0, op).unwrap()
     }
 
-    /// Numbers whose sums show the order: values that cancel, zeros of both signs, infinities, NaNs, subnormals.
+    /// Generates numbers whose sums depend on the order: values that cancel, zeros of both signs, infinities, NaNs, subnormals.
     pub(in crate::collective) fn operand() -> impl Strategy<Value = f64> {
         prop_oneof![
             8 => any::<f64>(),
@@ -198,7 +198,7 @@ pub(super) mod tests {
         ]
     }
 
-    /// The same number, or both are none.
+    /// Whether both numbers have the same bits, or both are NaN.
     pub(in crate::collective) fn same(one: f64, other: f64) -> bool {
         one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()
     }
@@ -214,7 +214,7 @@ pub(super) mod tests {
     }
 
     proptest! {
-        /// Operands in place and read, in one tile and in several.
+        /// Tests operands that are in place or copied, in one tile or several.
         #[test]
         fn a_fold_is_the_tree_and_its_prefixes_are_trees(
             operands in proptest::collection::vec(proptest::collection::vec(operand(), 3), 1..300),

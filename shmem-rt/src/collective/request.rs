@@ -1,23 +1,24 @@
 //! Requests: started collectives that make progress while the program runs. [`Started`] is the handle to wait for one.
 //!
-//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both are one [work](Work) of the
-//! PE, which proceeds whenever the PE waits inside the library or tests a request, without a thread.
+//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both form one background task of the PE
+//! ([`Work`]), which proceeds whenever the PE waits inside the library or tests a request. There is no progress thread.
 //!
-//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k`
-//! further on. A mark is a hash of the purpose, the team's number of barriers, and a bit that is never 0. So the marks show a mismatch of
-//! started collectives, or of their order. A member that started nothing is found at its next barrier ([`mismatch`](super::mismatch)).
+//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k` further
+//! on. A mark contains a hash of the purpose, the team's number of barriers, and a bit that is always 1. Unequal marks show that members
+//! started different collectives, or in another order. [`mismatch`](super::mismatch) detects a member that started nothing at its next
+//! barrier.
 //!
-//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place:
-//! counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message of the new request
-//! reaches the counters before they are cleared:
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place, which is a
+//! set of counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message of the new
+//! request reaches the counters before they are cleared:
 //!
 //! * The previous request at this place is complete on this PE, so all its messages have arrived.
-//! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the
-//!   previous request begins, which no member ends before all have started it.
+//! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the previous
+//!   request begins, and no member completes that request before all members have started it.
 //!
-//! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use memory of
-//! the runtime alone, which stays until the runtime's channel is quiet. So nothing is borrowed, and phases cannot conflict. Soundness
-//! depends on no other PE ([`windows`](super::pipelined)).
+//! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use only memory
+//! of the runtime, which is kept until the runtime's channel is quiet. So a request borrows nothing of the program, and cannot conflict
+//! with a phase. Soundness depends on no other PE ([`windows`](super::windows)).
 
 use core::mem::offset_of;
 use core::panic::Location;
@@ -47,12 +48,11 @@ use crate::job::Job;
 use crate::members::Members;
 use crate::state::team_uses::RequestClaim;
 
-/// Bytes of the shortest chunk: a shorter one takes about as long.
+/// Bytes of the shortest chunk, because a shorter chunk takes about as long.
 const LEAST: usize = 2 << 10;
 
 impl Team {
-    /// Returns the steps of a started collective, for items of `item` bytes. None if no data move. Chunks are so short that several are
-    /// under way.
+    /// Returns the steps of a started collective; None if no data move. Items have `item` bytes. Chunks are short: several are under way.
     pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<Progress> {
         let members = self.size();
         if members == 1 || pattern.bytes() == 0 {
@@ -72,7 +72,7 @@ impl Team {
 }
 
 impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
-    /// Starts a collective of `bytes` bytes of this PE. `finish` delivers the result. Members compare `words`; messages show `subject`.
+    /// Starts a collective of `bytes` bytes on this PE. `finish` delivers the result. Members compare `words`; error texts show `subject`.
     pub(super) fn start<const N: usize, R>(
         &self,
         operation: impl Into<Operation>,
@@ -115,15 +115,15 @@ pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activi
 
 type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 
-/// A started collective, as from [`start_sum`](crate::Team::start_sum), which makes progress while the program runs. Waiting gives
-/// the result of the blocking call: a value is returned, and `&mut x`, a destination or a symmetric object is written then, not
-/// before.
+/// A started collective, as from [`start_sum`](crate::Team::start_sum), which makes progress while the program runs. A [`wait`](Self::wait)
+/// delivers the result of the blocking call: it returns a value, or writes `&mut x`, a destination or a symmetric object, which is
+/// unchanged until then.
 ///
 /// The collective makes progress whenever this PE waits inside the library or calls [`is_complete`](Self::is_complete). There is no
-/// thread: a PE that computes for long should call that at times, since other members wait for its data.
+/// progress thread, so a PE that computes for long should call `is_complete` at times, because other members wait for its data.
 ///
-/// Dropping the handle waits, as [`wait`](Self::wait) does, and writes results in place, except while a panic unwinds. Forgetting
-/// it loses the result: the collective goes on.
+/// Dropping the handle waits, as [`wait`](Self::wait) does, and writes results in place, except while a panic unwinds. Forgetting the
+/// handle loses the result, but the collective goes on.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -140,9 +140,9 @@ type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 pub struct Started<'t, R> {
     endpoint: &'t Endpoint,
     request: Arc<StartedRequest>,
-    /// For the observer.
+    /// Identification of the collective for the observer.
     meeting: Meeting<'t>,
-    /// None, once the result is taken.
+    /// Function that delivers the result; None after its call.
     finish: Option<Finish<'t, R>>,
     location: &'static Location<'static>,
 }
@@ -160,8 +160,8 @@ impl<R> Started<'_, R> {
         finish(self.request.result())
     }
 
-    /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Makes progress on all started
-    /// collectives of the PE, without waiting.
+    /// Returns whether the collective is complete on this PE, so that [`wait`](Self::wait) would return at once. Makes progress on all
+    /// started collectives of the PE, without blocking.
     ///
     /// Source: MPI 4.1, `MPI_Test`.
     #[doc(alias = "MPI_Test")]
@@ -172,7 +172,7 @@ impl<R> Started<'_, R> {
         if !self.request.is_complete() {
             return false;
         }
-        // Notifies the observer, as waits do.
+        // Notifies the observer, as a wait does.
         self.land();
         true
     }
@@ -195,47 +195,49 @@ impl<R> Drop for Started<'_, R> {
     }
 }
 
-/// Bytes that transfers read and write while no reference leads to them.
+/// A buffer that transfers read and write while no reference to its bytes exists.
 pub(super) struct Held(Box<[AtomicU8]>);
 
 impl Held {
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         let bytes = Box::into_raw(bytes.into_boxed_slice()) as *mut [AtomicU8];
-        // SAFETY: it was a box of bytes, whose size and alignment an `AtomicU8` has, and any byte is a value of both.
+        // SAFETY: `bytes` was a box of `u8`. An `AtomicU8` has the same size and alignment, and any byte is a valid value of both.
         Self(unsafe { Box::from_raw(bytes) })
     }
 
-    /// Returns the bytes for transfers that write.
+    /// Returns the buffer for transfers, which may write to it.
     ///
     /// # Safety
     ///
     /// The result is used only while `self` lives, and while no result of [`settled`](Self::settled) is used.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
-        // SAFETY: the box has that many bytes, in cells, to which no `&[u8]` exists (caller).
+        // SAFETY: the box has `len` bytes, in atomic cells, and no `&[u8]` to them exists (caller).
         unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
     }
 
+    /// Returns the bytes, when transfers are over.
+    ///
     /// # Safety
     ///
-    /// Nobody writes the bytes for as long as the result is used.
+    /// Nobody writes the bytes while the result is used.
     unsafe fn settled(&self) -> &[u8] {
-        // SAFETY: the box has `len` bytes; the rest is the caller's promise.
+        // SAFETY: the box has `len` bytes, which nobody writes while the result is used (caller).
         unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
     }
 }
 
-/// The part of a request after its barrier.
+/// The data transfer of a request, which follows its barrier.
 pub(super) struct Task {
-    /// None if no data move.
+    /// Steps of the schedule; None if no data move.
     pub(super) progress: Option<Progress>,
-    /// Data to send that are not in the result.
+    /// Data to send; empty if the data to send are in `result`.
     pub(super) source: Held,
     pub(super) result: Held,
     pub(super) op: Option<Box<dyn ReduceOp + Send>>,
 }
 
 impl Task {
-    /// Returns a task without a separate source and without an operation.
+    /// Returns a task with an empty source and without an operation.
     pub(super) fn of(progress: Option<Progress>, result: Vec<u8>) -> Self {
         Self { progress, source: Held::new(Vec::new()), result: Held::new(result), op: None }
     }
@@ -243,7 +245,7 @@ impl Task {
 
 pub(super) struct StartedRequest {
     activity: Activity,
-    /// None if the request is over.
+    /// State of the request; None when the request is over.
     state: Mutex<Option<RequestState>>,
     is_complete: AtomicBool,
     result: Held,
@@ -254,7 +256,7 @@ struct RequestState {
     members: Arc<Members>,
     rank: usize,
     team: usize,
-    /// (place among the team's requests, set of marks of the barrier)
+    /// (place among the team's requests, index of the mark set that the barrier uses)
     place: (usize, usize),
     mark: Mark,
     round: usize,
@@ -262,12 +264,12 @@ struct RequestState {
     progress: Option<Progress>,
     source: Held,
     op: Option<Box<dyn ReduceOp + Send>>,
-    /// Dropped with the state.
+    /// Claim on the place, released when the state is dropped.
     _claim: RequestClaim,
 }
 
 impl StartedRequest {
-    /// Starts request `number` of a team, after `meetings` barriers of the team.
+    /// Starts request number `number` of a team. `meetings` is the number of the team's barriers so far.
     pub(super) fn start(
         team: &Team,
         endpoint: &Endpoint,
@@ -308,12 +310,14 @@ impl StartedRequest {
         self.is_complete.load(Ordering::Acquire)
     }
 
+    /// Returns the result.
+    ///
     /// # Panics
     ///
-    /// If it is not complete.
+    /// If the request is not complete.
     pub(super) fn result(&self) -> &[u8] {
         assert!(self.is_complete(), "the result of a collective is asked for before it is there");
-        // SAFETY: the schedule is over, and only its steps write the result.
+        // SAFETY: the request is complete, and only its steps write the result.
         unsafe { self.result.settled() }
     }
 
@@ -340,9 +344,9 @@ impl StartedRequest {
             moved = state.meet(&self.activity);
             let mut is_over = state.has_met() || mutant("flight-unopened");
             if is_over && let Some(progress) = &mut state.progress {
-                // SAFETY: used in this call only, while the result lives and is not lent.
+                // SAFETY: `result` is used in this call only, while `self` lives. `settled` is called only for a complete request.
                 let result = unsafe { self.result.target() };
-                // SAFETY: used in this call; the source lives and is not written.
+                // SAFETY: `source` is used in this call only, while `state` lives. Nothing writes it, and `settled` is not called on it.
                 let source = SendBuf::from(unsafe { state.source.target() });
                 let mut carrier = Carrier {
                     reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
@@ -362,7 +366,7 @@ impl StartedRequest {
             self.is_complete.store(true, Ordering::Release);
             moved = true;
         }
-        // Sources stay until all transfers are over.
+        // Sources are kept until all transfers are complete.
         let own = state.job.network.own.as_ref();
         if !own.is_none_or(|far| far.transport.is_quiet(far.channel)) {
             return if moved { WorkStatus::Some } else { WorkStatus::Nothing };
@@ -372,7 +376,7 @@ impl StartedRequest {
     }
 }
 
-// SAFETY: a panic ends the process (`Broken`). A step only proceeds with schedules, chunks and numbers, and begins no work.
+// SAFETY: a panic ends the process (`Broken`). A step only moves chunks and counters of its schedules, and begins no other work.
 unsafe impl Work for StartedRequest {
     fn go_on(&self) -> WorkStatus {
         let broken = Broken(&self.activity);
@@ -382,7 +386,7 @@ unsafe impl Work for StartedRequest {
     }
 }
 
-/// Ends the process when a panic drops it: a PE that waits must not unwind, since other PEs count on it.
+/// A guard that ends the process when a panic drops the guard. A waiting PE must not unwind, because other PEs wait for its steps.
 struct Broken<'f>(&'f Activity);
 
 impl Drop for Broken<'_> {
@@ -394,7 +398,7 @@ impl Drop for Broken<'_> {
 
 impl RequestState {
     fn has_met(&self) -> bool {
-        // Each round doubles the members known to have started the request.
+        // Each round doubles the number of members that are known to have started the request.
         self.round == self.members.size().next_power_of_two().ilog2() as usize
     }
 
@@ -435,7 +439,7 @@ impl RequestState {
         }
     }
 
-    /// Ends the job, because another member has started another collective.
+    /// Ends the job, because the member with rank `other` has started another collective.
     #[cold]
     fn refuse(&self, other: usize, mine: &Activity) -> ! {
         let pes = [self.rank, other].map(|rank| self.members.member(rank));
@@ -443,7 +447,7 @@ impl RequestState {
             let (here, there) = (mine.to_string(), in_words(theirs));
             let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
             match theirs {
-                // The same call, at another point of the program.
+                // Equal texts: the same call, at another point of the program.
                 Some(theirs) if here == there => (behind(&here, mine.count), behind(&there, theirs.count)),
                 _ => (here, there),
             }

@@ -1,13 +1,13 @@
-//! Staging: how members of a node pass data to each other, through memory of the runtime or in place.
+//! Staging: members of a node pass data to each other, through memory of the runtime or in place.
 //!
-//! A [`BarrierRoom`] is one barrier with its buffers; long data take one for each piece. A [`Ring`], a circular buffer of each member,
-//! replaces the barrier for each piece. [`Collective::staged`] does either. Symmetric objects are read and written in place
+//! A [`BarrierRoom`] is one barrier with its buffers; long data take one barrier for each piece. A [`Ring`] has a circular buffer on each
+//! member, and needs no barrier for each piece. [`Collective::staged`] uses either. Symmetric objects are read and written in place
 //! (`Collective::copy_on`).
 //!
-//! **Rings.** All members step through the same chunks in the same order, and also take chunks that they do not read. The first
-//! chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the three rules of
-//! rings ([`RingWords`]) whatever the others do, so no slot is read while it is written. Where PEs share cores, waking a PE costs more
-//! than a chunk. So a member rings bells late: with its next chunk, before it waits, and at the end.
+//! **Rings.** All members step through the same chunks in the same order, and mark even those chunks as taken that they do not read. The
+//! first chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the three rules of rings
+//! ([`RingWords`]) whatever the others do, so no slot is read while it is written. Where PEs share cores, waking a PE costs more than a
+//! chunk. So a member wakes the others late, by ringing their doorbells: with its next chunk, before it waits, and at the end.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -28,19 +28,19 @@ use super::choose::Pattern;
 use super::user_buffer::RecvBuf;
 use crate::group::{Collective, Meeting, Purpose};
 
-/// One barrier with the buffer for the own contribution: a line, or half of the scratch. Lines and halves are used in turn, so one barrier
-/// for each piece is enough, because all readers of a buffer enter a barrier before its owner writes there again.
+/// One barrier with the buffer for the calling PE's contribution: a barrier line, or half of the scratch. Lines and halves alternate. So
+/// one barrier for each piece is enough, because all readers of a buffer enter a barrier before its owner writes there again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     meeting: u64,
     offset: usize,
     room: usize,
-    /// Contributions of all nodes in the mirror; None on one node.
+    /// Contributions of all nodes in the mirror; None on one node, and before the barrier.
     blocks: Option<Blocks<'c>>,
 }
 
 impl<'c> BarrierRoom<'c> {
-    /// Returns the next barrier of a team. No member contributes more than `bytes` bytes, the same number on all members.
+    /// Returns the next barrier of a team. Each member contributes at most `bytes` bytes; all members pass the same limit.
     #[inline]
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
         let (team, meeting) = (collective.team, collective.next_meeting());
@@ -49,7 +49,7 @@ impl<'c> BarrierRoom<'c> {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
             (lines + MeetingLines::room(meeting), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
-            // The own block's place among all nodes' blocks.
+            // The own block is the first in the mirror.
             (mirror(team, half), MIRROR_BYTES)
         } else {
             (scratch(team, half), SCRATCH_BYTES)
@@ -57,7 +57,7 @@ impl<'c> BarrierRoom<'c> {
         Self { collective, meeting, offset, room, blocks: None }
     }
 
-    /// Synchronises all members. `shares` returns the bytes that each rank has contributed, the same on all members.
+    /// Enters the barrier, and waits for all members. `shares` returns the bytes that each rank has contributed, equal on all members.
     #[inline]
     pub(super) fn meet(&mut self, purpose: &Purpose<'_>, shares: impl FnOnce() -> Shares) {
         let collective = self.collective;
@@ -69,9 +69,9 @@ impl<'c> BarrierRoom<'c> {
         self.blocks = Some(blocks);
     }
 
-    /// Returns the own buffer, to be written before the barrier. No PE reads the own part of it now, because its last readers have since
-    /// entered the barrier before this one. That holds for any operations, because a barrier's number selects the buffer, and all members
-    /// enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
+    /// Returns the calling PE's buffer, to be written before the barrier. No PE reads the PE's own part of it now, because the last readers
+    /// have since entered the barrier before this one. That holds for all operations, because a barrier's number selects the buffer, and
+    /// all members enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
     #[inline]
     pub(super) fn room(&mut self) -> OwnPart<'_> {
         OwnPart { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
@@ -87,28 +87,27 @@ impl<'c> BarrierRoom<'c> {
         };
         assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
         let from = address_on(self.collective, pe, offset + at);
-        // SAFETY: these bytes are in the room of a PE on this node, or the mirror of its first member, as just checked; any bytes
-        // are a value. The room's owner, in any operation, writes the room before a barrier, and again only after the next one,
-        // which it cannot leave before this PE enters it. By then this step, which is borrowed, is dropped. The same holds for a
-        // mirror (`barrier_payload`).
+        // SAFETY: the bytes are in the buffer of a PE on this node, or in the mirror of the node's first member (asserted). Any bytes are
+        // valid values. In any operation, the owner writes the buffer before a barrier, and again only after the next one. The owner cannot
+        // leave that next barrier before this PE enters it, and by then the borrowed `self` is dropped. The same holds for a mirror.
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
 
-/// How members pass data to each other piece by piece.
+/// Parameters of a transfer in which members pass data to each other piece by piece.
 pub(super) struct Staged {
-    /// Whether by rings, and not by a barrier for each piece.
+    /// Whether pieces travel through rings; otherwise each piece takes a barrier.
     pub(super) by_ring: bool,
-    /// Length of the longest data of a member, and of a piece, in bytes or items.
+    /// Length of the longest data of a member (`total`) and of a piece (`at_once`), in bytes or items.
     pub(super) total: usize,
     pub(super) at_once: usize,
-    /// Upper limit on the bytes that a member writes of a piece.
+    /// Maximum bytes that a member writes for one piece.
     pub(super) bytes: usize,
     pub(super) writes: bool,
     pub(super) reads: bool,
 }
 
-/// Memory of a [`BarrierRoom`] or a [`RingSlot`] for the calling PE's part of a piece.
+/// The calling PE's part of the memory of a [`BarrierRoom`] or a [`RingSlot`].
 pub(super) struct OwnPart<'t> {
     start: *mut u8,
     len: usize,
@@ -116,32 +115,32 @@ pub(super) struct OwnPart<'t> {
 }
 
 impl OwnPart<'_> {
-    /// Returns `bytes` bytes at an offset, to be written. They must be inside the calling PE's own part, because a message of another node
-    /// may arrive behind it.
+    /// Returns `bytes` writable bytes at an offset. They must be in the calling PE's part, because messages of other nodes may arrive
+    /// behind it.
     #[inline]
     pub(super) fn part(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         assert!(at + bytes <= self.len, "{bytes} bytes at {at} in a room of {}", self.len);
-        // SAFETY: the room has that many bytes, as just checked, of which any are a value. Nobody else reads or writes the calling PE's
-        // part while the room is borrowed (`BarrierRoom::room`, `RingSlot::room`), which `self` is exclusively.
+        // SAFETY: the range is inside the `len` bytes at `start` (asserted), of which any are valid values. Nobody else reads or writes the
+        // calling PE's part while the buffer is borrowed (`BarrierRoom::room`, `RingSlot::room`), and `self` is borrowed exclusively.
         unsafe { core::slice::from_raw_parts_mut(self.start.wrapping_add(at), bytes) }
     }
 }
 
-/// What a member does next with a piece, a range of the total.
+/// The next action of a member on a piece, which is a range of the total.
 pub(super) enum Turn<'t> {
     Write(Range<usize>, OwnPart<'t>),
-    /// Reads other members' parts, by a function of (rank, offset, bytes).
+    /// Read other members' parts, by a function of (rank, offset, bytes).
     Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
 
-/// Panics: shares are asked for between nodes only.
+/// Panics. Serves as `shares` of a team on one node, where `shares` is not called.
 pub(super) fn of_one_node(_: Range<usize>) -> Shares {
     unreachable!("members are on one node")
 }
 
 impl Collective<'_> {
-    /// Calls `turn` to write and read each piece. With rings, later pieces are written before one is read. Between nodes, `shares` returns
-    /// the bytes that each rank writes of a piece.
+    /// Calls `turn` to write and read each piece. With rings, several pieces are written before the first is read. Between nodes, `shares`
+    /// returns the bytes that each rank writes of a piece.
     #[inline(always)]
     pub(super) fn staged(
         &self,
@@ -150,7 +149,7 @@ impl Collective<'_> {
         shares: impl Fn(Range<usize>) -> Shares,
         mut turn: impl FnMut(Turn<'_>),
     ) {
-        // At least one piece, so that members meet for empty data as well.
+        // At least one piece, so that members synchronise for empty data as well.
         let pieces = if total <= at_once { 1 } else { total.div_ceil(at_once) };
         let range = |piece: usize| piece * at_once..total.min((piece + 1) * at_once);
         if !by_ring {
@@ -187,7 +186,7 @@ impl Collective<'_> {
     }
 }
 
-/// Bytes of all rings of a node together, unless members are very many or very few.
+/// Bytes of all rings of a node together, except in very small and very large teams.
 const ALL_RINGS: usize = 2 * RING_BYTES;
 
 /// Returns the bytes of a member's ring. docs/design.md, section 12, has the reason for its size.
@@ -195,27 +194,26 @@ pub(super) fn ring_bytes(members: usize) -> usize {
     (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
 }
 
-/// The chunks of one collective, in a circular buffer of each member.
+/// The chunks of one collective, which pass through a circular buffer on each member.
 pub(super) struct Ring<'c> {
     collective: &'c Collective<'c>,
     purpose: &'c Purpose<'c>,
-    /// Offset of the buffer from the start of a member's slot in the arena, and number of slots of the buffer.
+    /// Offset of the buffer in a member's slot of the arena (`room`), and number of slots of the buffer (`slots`).
     room: usize,
     slots: usize,
-    /// Number of the first chunk, counted for the life of the team.
+    /// Number of the collective's first chunk; chunks are counted for the life of the team.
     first: u64,
-    /// Chunks that the calling PE has taken.
+    /// Number of this collective's chunks that the calling PE has taken.
     taken: usize,
-    /// Whether the other members' bells must still be rung.
+    /// Whether the other members' doorbells must still be rung.
     owes_bells: Cell<bool>,
 }
 
 impl<'c> Ring<'c> {
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
-    /// Begins the chunks of a collective. The buffer is the window or, where the team has none, the mirror, which no other node writes.
-    /// The world's window is a part of the system area. For another team all members have taken the same bytes as a window, by a
-    /// statement (`take_windows`).
+    /// Begins the chunks of a collective. The buffer is the window or, where the team has none, the mirror, which no other node writes. The
+    /// world's window is a part of the system area. All members of another team have taken the same bytes as a window (`take_windows`).
     pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         let team = collective.team;
         let (room, slots) = match team.has_windows() {
@@ -228,8 +226,8 @@ impl<'c> Ring<'c> {
         ring
     }
 
-    /// Returns the number of chunks by which a member's reads lag its writes: half of the slots. Data that were just written would be
-    /// read from the other core's cache, half as fast as later from the shared cache.
+    /// Returns the number of chunks by which a member's reads lag behind writes: half of the slots. A chunk that was just written would be
+    /// read from another core's cache, half as fast as later from the shared cache.
     pub(super) fn lag(&self) -> usize {
         self.slots / 2
     }
@@ -262,9 +260,9 @@ impl<'c> Ring<'c> {
         let words = self.words(pe);
         self.until(|| words.has(number));
         let from = address_on(self.collective, pe, self.offset(number) + at);
-        // SAFETY: the bytes are in the slot. Its owner has written the chunk, as just seen, and writes there again after this PE
-        // has taken it: by `take`, which borrows the ring exclusively and ends the reference, or by a later series, which begins
-        // after this one.
+        // SAFETY: the bytes are in the slot (asserted). The owner has written the chunk, as `has` returned, and writes there again only
+        // after this PE has taken the chunk. This PE takes it by `take`, which borrows the ring exclusively and so ends the reference, or
+        // by the ring of a later collective, which begins after this ring.
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 
@@ -286,7 +284,7 @@ impl<'c> Ring<'c> {
         team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me())
     }
 
-    /// Rings the bells of the others, which may wait for the calling PE's progress.
+    /// Rings the doorbells of the other members, which may wait for the calling PE's progress.
     pub(super) fn ring_others(&self) {
         if self.owes_bells.replace(false) {
             let Collective { team, endpoint, .. } = *self.collective;
@@ -298,7 +296,7 @@ impl<'c> Ring<'c> {
         if done() {
             return;
         }
-        // The awaited PE may itself sleep until its bell is rung.
+        // The awaited PE may itself sleep until this PE rings its doorbell.
         self.ring_others();
         let Self { collective, purpose, .. } = *self;
         let Collective { team, endpoint, .. } = *collective;
@@ -315,7 +313,7 @@ impl<'c> Ring<'c> {
         &team.system_at(endpoint, pe).teams[team.index].ring
     }
 
-    /// Returns the offset of a chunk from the start of its owner's slot in the arena.
+    /// Returns the offset of a chunk in its owner's slot of the arena.
     fn offset(&self, number: u64) -> usize {
         self.room + (number % self.slots as u64) as usize * CHUNK_BYTES
     }
@@ -327,7 +325,7 @@ impl Drop for Ring<'_> {
     }
 }
 
-/// A free slot of the calling PE.
+/// A free slot in the ring of the calling PE.
 pub(super) struct RingSlot<'r> {
     ring: &'r Ring<'r>,
     number: u64,
@@ -340,15 +338,15 @@ impl RingSlot<'_> {
         ring.ring_others();
     }
 
-    /// As [`show`](Self::show), for a caller that rings the bells next.
+    /// Publishes the chunk as [`show`](Self::show) does, for a caller that rings the doorbells next.
     pub(super) fn show_unheard(self) {
         let Self { ring, number } = self;
         ring.words(ring.collective.endpoint.me()).fill(number);
         ring.owes_bells.set(true);
     }
 
-    /// Returns the slot's memory (`Ring::new`). No PE reads it, because all others have taken the slot's last chunk (`Ring::slot`), and
-    /// this chunk is shown later. No other thread of this PE is in a collective of the team (`Team::enter`), and each chunk has one slot.
+    /// Returns the slot's memory. No PE reads it, because all others have taken the slot's last chunk (`Ring::slot`), and this chunk is
+    /// published later. No other thread of this PE is in a collective of the team (`Team::enter`), and each chunk has one slot.
     pub(super) fn room(&mut self) -> OwnPart<'_> {
         let Self { ring, number } = *self;
         let start = ring.collective.endpoint.mine(ring.offset(number));
@@ -357,20 +355,19 @@ impl RingSlot<'_> {
 }
 
 // Collectives on symmetric objects of one node, which members read and write in place. The opening barrier compares the objects, and makes
-// members' earlier writes to them visible to all. A member leaves when no other one reads its copy. The head of `user_buffer` argues why
-// that is sound.
+// members' earlier writes to them visible to all. A member leaves when no other member accesses its copy. `user_buffer` has the proof.
 impl Collective<'_> {
     pub(super) fn copy_on(&self, rank: usize, place: Extent) -> RecvBuf<'_> {
         RecvBuf::on(self.endpoint, self.team.member(rank), place)
     }
 
-    /// Returns all ranks, from the own one on, so that members access different ones.
+    /// Returns all ranks, beginning with the own rank, so that members access different ranks at a time.
     pub(super) fn ranks_from_own(&self) -> impl Iterator<Item = usize> + use<> {
         let (members, rank) = (self.team.size(), self.team.rank());
         (rank..members).chain(0..rank)
     }
 
-    /// Ends a collective in which others read one member's copy: that member waits for the readers.
+    /// Ends a collective in which other members read the copy of the member with rank `rank`: that member waits for the readers.
     pub(super) fn leave_source(&self, purpose: &Purpose<'_>, rank: usize) {
         let mut ring = Ring::new(self, purpose);
         ring.take(0);
@@ -390,7 +387,7 @@ impl Collective<'_> {
 const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
 
 impl Collective<'_> {
-    /// Returns the way of the data. The team takes windows when a way first needs them.
+    /// Returns how the data travel. Allocates the team's windows when they are first needed.
     #[inline]
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
         let (team, way) = (self.team, self.team.way(pattern, is_symmetric));
@@ -401,8 +398,8 @@ impl Collective<'_> {
         way
     }
 
-    /// Takes a window on each member, or on none if one has no room. Windows are kept while anything of the team exists. Members write
-    /// to each other's windows without further agreement, so they make a statement first ([`exact_agreement`](super::exact_agreement)).
+    /// Takes a window on each member, or on none if one member lacks the space. Windows live as long as anything of the team. Members first
+    /// compare call signatures ([`exact_agreement`](super::exact_agreement)), because they will write to each other's windows.
     fn take_windows(&self, purpose: &Purpose<'_>) {
         self.state(purpose);
         let team = self.team;
@@ -418,14 +415,14 @@ impl Collective<'_> {
         team.uses.keep_window(range);
     }
 
-    /// Takes the first place in the memory of teams that is free on all members; None if there is none. All members have stated the purpose.
+    /// Takes the first range that is free in all members' memory of teams, if there is one. Members have compared call signatures.
     pub(crate) fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Option<Range<usize>> {
         const NOWHERE: u64 = u64::MAX;
         let room = &self.team.job.teams.room;
         let mut mine = room.lock().propose(0, bytes, align);
         loop {
             let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
-            // One maximum gives the highest and the lowest.
+            // The maximum of the complements is the complement of the lowest proposal, so one reduction gives the highest and the lowest.
             let mut ends = [proposal, !proposal];
             self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
             let (highest, lowest) = (ends[0], !ends[1]);

@@ -1,9 +1,8 @@
 //! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
-//! Data are in symmetric memory at [places](Places) that are equal on all members. Thus long data go
-//! directly, and other data take the ways of typed collectives. A [`Fold`] combines items of which only
-//! the size is known, in the order of the [tree](super::reduction_order): its results have the same bits as those of a typed
-//! reduction.
+//! Data are in symmetric memory at [places](Places) that are equal on all members. Therefore long data are read and written in place. Other
+//! data travel as in typed collectives. A [`Fold`] combines items of which only the size is known. It follows the
+//! [tree](super::reduction_order) of typed reductions, so its results have the same bits.
 
 use shmem_core::context::Initiator;
 use shmem_core::fixed_text::counted;
@@ -21,31 +20,31 @@ use crate::group::{Collective, Purpose, Team};
 /// The source and the destination of a collective, as offsets from the start of every member's slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    /// Source.
+    /// Place that the collective reads.
     pub from: Place,
-    /// Destination.
+    /// Place that the collective writes.
     pub to: Place,
 }
 
-/// An operation on items of a fixed number of bytes.
+/// A reduction operation on items of a fixed number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
-    /// Combines `items` items at `into` with as many right operands at `from`. Both may be unaligned; they do not overlap.
+    /// Combines `items` left operands at `into`, in place, with the right operands at `from`. Both may be unaligned; they do not overlap.
     pub combine: unsafe fn(into: *mut u8, from: *const u8, items: usize),
     /// Bytes of an item: 1, 2, 4, 8 or 16.
     pub size: usize,
-    /// Whether the result depends on the order: sums and products of numbers that round.
+    /// Whether the result depends on the order, as for sums and products of numbers that round.
     pub rounds: bool,
-    /// Its name.
+    /// Name of the operation, which members compare.
     pub name: &'static str,
 }
 
-/// Copies `from` of rank `root` to `to` of every member; to the root's own `to` only if `keeps`.
+/// Copies `from` of rank `root` to `to` of every member. Writes the root's own `to` only if `keeps`.
 ///
 /// # Safety
 ///
-/// Both places are in segments, have equal length, and are equal or apart. From a member's entry until all have left, nobody writes
-/// the member's source or uses its destination: what the caller's caller promises.
+/// Both places are in segments, have equal length, and are equal or disjoint. From a member's entry until all members have left, nobody
+/// writes the member's source or uses its destination. The caller gets this promise from its own caller.
 #[track_caller]
 pub unsafe fn broadcast(
     team: &Team,
@@ -63,7 +62,7 @@ pub unsafe fn broadcast(
         source.tell(Family::HereLoad, 0..bytes);
     }
     source.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
-        // SAFETY: a place in a segment, which nobody else uses before this returns, and nobody writes on the root (caller).
+        // SAFETY: the place is in a segment. Nobody else uses it before this call returns; on the root, nobody writes it (caller).
         let data = unsafe { memory(collective, if is_root { from } else { to }) };
         let is_near = team.node_count() == 1;
         collective.broadcast(purpose, is_near.then_some(from), data, root);
@@ -80,7 +79,7 @@ pub unsafe fn broadcast(
 ///
 /// # Safety
 ///
-/// As [`broadcast`], but `to` has that many bytes for each member, and both places are apart.
+/// As [`broadcast`], except that `to` has the bytes of `from` once for each member, and both places are disjoint.
 #[track_caller]
 pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let (bytes, show) = (places.from.bytes, || show_size(places.from.bytes as u64));
@@ -90,12 +89,12 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// Writes `from` of all members, items of `size` bytes and any number on each, in rank order. `place` is called with the number of
-/// all bytes, and returns the destination, if there is room.
+/// Writes the items in `from` of all members in rank order to a destination. Each member has any number of items of `size` bytes. `place`
+/// maps the number of all bytes to the destination, if there is space.
 ///
 /// # Safety
 ///
-/// As [`broadcast`], for the result of `place`; both are apart.
+/// As [`broadcast`], with the result of `place` as destination, which is disjoint from `from`.
 #[track_caller]
 pub unsafe fn collect(
     team: &Team,
@@ -124,7 +123,7 @@ pub unsafe fn collect(
 ///
 /// # Safety
 ///
-/// As [`broadcast`]; the bytes can be divided by the number of members, and both places lie apart.
+/// As [`broadcast`]; the number of bytes is a multiple of the number of members, and both places are disjoint.
 #[track_caller]
 pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let part = places.from.bytes / team.size();
@@ -135,12 +134,12 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// As [`alltoall`], of `items` items of `size` bytes for each member, at a stride of the source and one of the destination, in items. Bytes
-/// in between are neither read nor written.
+/// As [`alltoall`], for `items` items of `size` bytes per member. `from` and `to` are the strides of source and destination, in items.
+/// Bytes between the items are neither read nor written.
 ///
 /// # Safety
 ///
-/// As [`broadcast`], for the items; both places have room for all members' items, at strides that are not 0.
+/// As [`broadcast`], for the items; both places have space for all members' items, at strides greater than 0.
 #[track_caller]
 pub unsafe fn alltoalls(
     team: &Team,
@@ -164,11 +163,11 @@ pub unsafe fn alltoalls(
     );
 }
 
-/// Combines `from` of the ranks in `combined` to `to`.
+/// Combines `from` of the ranks in `combined`, and writes the result to `to`.
 ///
 /// # Safety
 ///
-/// As [`broadcast`]; the bytes are whole items. `fold` combines that many items, of any bits, at any address.
+/// As [`broadcast`]; the bytes are whole items. `fold.combine` is sound for that many items, of any bits, at any address.
 #[track_caller]
 pub unsafe fn reduce(
     team: &Team,
@@ -183,22 +182,22 @@ pub unsafe fn reduce(
     let form = (family, [from.bytes as u64, word_of(fold.name), to.offset as u64]);
     moved(team, token, form, (from.bytes, places), &show, |collective, purpose, source, _| {
         let source = (from.offset != to.offset).then_some(source);
-        // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
+        // SAFETY: `to` is in a segment, and nobody else uses it before this call returns (caller).
         let data = unsafe { memory(collective, to) };
         collective.reduce(purpose, combined, source, data, &fold);
     });
 }
 
-/// Combines the operands of `ranks` ranks in the order of reductions; `read` copies from an operand: (rank, offset, destination).
+/// Combines the operands of `ranks` ranks in the order of reductions. `read(rank, offset, destination)` copies bytes of an operand.
 ///
 /// # Safety
 ///
-/// The bytes are whole items. `fold` combines that many items, of any bits, at any address.
+/// The bytes are whole items. `fold.combine` is sound for that many items, of any bits, at any address.
 pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn Fn(usize, usize, &mut [u8])) {
     reduction_order::fold(ranks, Operands::Read(read), into, &fold);
 }
 
-/// Runs a collective of `bytes` bytes that reads one place and writes another. Members compare `words` and the source.
+/// Runs a collective of `bytes` bytes that reads `from` and writes `to`. Members compare `words` and the offset of `from`.
 #[track_caller]
 fn moved<const N: usize>(
     team: &Team,
@@ -217,17 +216,17 @@ fn moved<const N: usize>(
     source.at(to).tell(Family::HereStore, 0..to.bytes);
 }
 
-/// The calling PE's bytes at a place: on one node as a symmetric object, otherwise as memory of the program.
+/// Returns the calling PE's bytes at a place: on one node as a symmetric object, otherwise as memory of the program.
 ///
 /// # Safety
 ///
-/// The place is in a segment. While the result lives, nobody else uses the place, or all only read it.
+/// The place is in a segment. While the result lives, nobody else uses the place, or all users only read it.
 unsafe fn memory<'c>(collective: &Collective<'c>, place: Place) -> RecvBuf<'c> {
     let Collective { team, endpoint, .. } = *collective;
     if team.node_count() == 1 || place.bytes == 0 {
         return RecvBuf::own(endpoint, place);
     }
-    // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody else writes it (caller).
+    // SAFETY: a place in a segment is memory of this PE. Any bytes are valid values, and nobody else writes them (caller).
     RecvBuf::of(unsafe { core::slice::from_raw_parts_mut(endpoint.mine(place.offset), place.bytes) })
 }
 
@@ -245,8 +244,8 @@ impl ReduceOp for Fold {
         if let Some(left) = left {
             into.copy_from_slice(left);
         }
-        // SAFETY: both have equally many whole items, and are apart, as they are borrowed. The maker of the fold promises the rest
-        // (`reduce`, `fold_ranks`).
+        // SAFETY: `into` and `right` have equally many whole items, and are disjoint, because both are borrowed. The code that made the
+        // fold promised that `combine` is sound for them (`reduce`, `fold_ranks`).
         unsafe { (self.combine)(into.as_mut_ptr(), right.as_ptr(), into.len() / self.size) };
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! # Why accesses to objects are sound
 //!
-//! A PE accesses here only what it could access by `get` and `put`. The PE holds a token, so no phase is open on it. No member can open
-//! a phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of the
-//! PE's own handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::compared_argument::Argument::of)
-//! refuses objects of teams that lack a member). Every access is one of [`shared`], which cannot race, and no reference to an
-//! object is made. So other members' operations do not matter: if hashes collide, bytes are mixed as by puts.
+//! A PE accesses here only what it could access by `get` and `put`. The PE holds a token, so no phase is open on it. No member can open a
+//! phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of the PE's own
+//! handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::call_argument::Argument::of) refuses objects
+//! of teams that lack a member). Every access is by [`shared`], whose accesses cannot race, and no reference to an object is made. So
+//! soundness does not depend on other members' operations: if hashes collide, the bytes of two operations are mixed as by puts.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -16,10 +16,10 @@ use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::shared;
 
-/// Bytes on the stack for a tile that is copied to an object.
+/// Bytes of the stack buffer for a tile that is copied to an object.
 const TILE: usize = 1 << 10;
 
-/// Stack bytes of short data.
+/// Bytes of the stack buffer for short data.
 const FEW: usize = 64;
 
 /// Bytes that a collective reads.
@@ -61,28 +61,28 @@ impl<'b> SendBuf<'b> {
         Self { start, len, object, borrowed: PhantomData }
     }
 
-    /// The address of `bytes` bytes at an offset.
+    /// Returns the address of `bytes` bytes at an offset.
     ///
     /// # Panics
     ///
-    /// If out of bounds.
+    /// If these bytes are out of bounds.
     #[inline]
     pub(super) fn at(self, at: usize, bytes: usize) -> *const u8 {
         assert!(at <= self.len && bytes <= self.len - at, "{bytes} bytes at {at} of {}", self.len);
         self.start.wrapping_add(at)
     }
 
-    /// Copies the `into.len()` bytes from an offset on.
+    /// Copies `into.len()` bytes from an offset on.
     #[inline]
     pub(super) fn read(self, at: usize, into: &mut [u8]) {
         let from = self.at(at, into.len());
         if self.object.is_none() && into.len() == 8 {
-            // A load where a copy would be a call.
-            // SAFETY: eight bytes, as just checked, which are borrowed (`of`).
+            // One load, where `shared::copy` would be a function call.
+            // SAFETY: `from` has eight bytes (`at`), which are borrowed (`of`).
             into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
             return;
         }
-        // SAFETY: `at` has checked the length. The bytes are borrowed, or a part of an object (head of this module).
+        // SAFETY: `from` has `into.len()` bytes (`at`), which are borrowed, or a part of an object (head of this module).
         unsafe { shared::copy(into.as_mut_ptr(), from, into.len()) };
     }
 }
@@ -99,7 +99,7 @@ impl<'b> RecvBuf<'b> {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
-    /// A buffer of the runtime, to which other threads and PEs may write at the same time by atomic accesses.
+    /// Describes a buffer of the runtime, to which other threads and PEs may write at the same time by atomic accesses.
     ///
     /// # Safety
     ///
@@ -117,7 +117,7 @@ impl<'b> RecvBuf<'b> {
         })
     }
 
-    /// The copy of an object on a PE of this node.
+    /// Returns the copy of an object on a PE of this node.
     pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
         let start = endpoint.mapped(pe, place.offset);
         let start = start.unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
@@ -146,29 +146,27 @@ impl<'b> RecvBuf<'b> {
         self.copy_from(at, SendBuf::of(from));
     }
 
-    /// Copies all bytes of `from`, which may overlap, to an offset.
+    /// Copies all bytes of `from` to an offset. Source and destination may overlap.
     #[inline]
     pub(super) fn copy_from(&mut self, at: usize, from: SendBuf<'_>) {
         let to = self.at(at, from.len);
         if let (None, None, 8) = (self.0.object, from.object, from.len) {
-            // A load and a store where a copy would be a call.
-            // SAFETY: eight bytes, which are borrowed (`of`), or written by nobody else now (`shared`).
+            // A load and a store, where `shared::copy` would be a function call.
+            // SAFETY: `from` has eight bytes, which are borrowed (`of`), or which nobody else writes now (`shared`).
             let word = unsafe { from.start.cast::<[u8; 8]>().read() };
-            // SAFETY: eight bytes, which are borrowed exclusively (`of`), or used by nobody else now (`shared`).
+            // SAFETY: `to` has eight bytes (`at`), which are borrowed exclusively (`of`), or which nobody else uses now (`shared`).
             return unsafe { to.cast::<[u8; 8]>().write(word) };
         }
-        // SAFETY: both have `from.len` bytes, each of which is borrowed, runtime memory, or a part of an object (head of this
-        // module).
+        // SAFETY: `to` and `from.start` have `from.len` bytes each, which are borrowed, of the runtime, or of an object (head of the file).
         unsafe { shared::copy(to, from.start, from.len) };
     }
 
-    /// Calls `write` for each tile of a part: (offset in the part, tile). Tiles have whole items; memory of the program is one
-    /// tile.
+    /// Calls `write(offset in the part, tile)` for each tile of a part. Tiles have whole items; memory of the program is a single tile.
     #[inline]
     pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
         let to = self.at(part.start, part.len());
         if self.0.object.is_none() {
-            // SAFETY: program bytes, in bounds (`at`), borrowed exclusively (`of`).
+            // SAFETY: `to` is memory of the program with `part.len()` bytes (`at`), borrowed exclusively (`of`).
             return write(0, unsafe { core::slice::from_raw_parts_mut(to, part.len()) });
         }
         let most = if part.len() <= TILE { part.len().max(1) } else { item.max(TILE / item * item) };
@@ -181,10 +179,10 @@ impl<'b> RecvBuf<'b> {
         });
     }
 
-    /// Lends all bytes as program memory: in place, or a copy of an object.
+    /// Calls `work` with all bytes as private memory: the program's own memory, or a copy of the object that is then written back.
     pub(super) fn with_private(mut self, work: impl FnOnce(&mut [u8])) {
         if self.0.object.is_none() {
-            // SAFETY: the bytes of the program, borrowed exclusively (`of`).
+            // SAFETY: `start` is memory of the program with `len` bytes, borrowed exclusively (`of`).
             return work(unsafe { core::slice::from_raw_parts_mut(self.0.start, self.0.len) });
         }
         with_room(self.0.len, |copy| {
@@ -195,10 +193,10 @@ impl<'b> RecvBuf<'b> {
     }
 }
 
-/// Lends `bytes` bytes of zeroes: on the stack, if they are few.
+/// Calls `work` with `bytes` zeroed bytes, which are on the stack if they are few.
 pub(super) fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match bytes {
-        // Zeroing a larger buffer would take longer than the work on few bytes.
+        // To zero a larger buffer would take longer than the work on few bytes.
         _ if bytes <= FEW => work(&mut [0; FEW][..bytes]),
         _ if bytes <= TILE => work(&mut [0; TILE][..bytes]),
         _ => work(&mut vec![0; bytes]),

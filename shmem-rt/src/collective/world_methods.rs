@@ -1,4 +1,4 @@
-//! The collectives of teams as methods of a world, over all PEs. `and`, `or` and `xor` are atomic operations there.
+//! The collectives of teams as methods of a world, over all PEs. A world's `and`, `or` and `xor` are atomic operations instead.
 
 use shmem_core::context::{Collected, Contribution, Destination, Source};
 use shmem_core::pe::Pe;
@@ -23,9 +23,9 @@ macro_rules! of_the_world {
     };
 }
 of_the_world! {
-    /// Waits until all PEs call it and their operations are visible to all.
+    /// Blocks until all PEs have called `barrier_all`, and their operations are visible to all PEs.
     barrier_all as barrier []() -> ();
-    /// Waits until all PEs call it. Stores to this node are visible; transfers to other nodes may be incomplete.
+    /// Blocks until all PEs have called `sync_all`. Stores to this node are then visible; transfers to other nodes may be incomplete.
     sync_all as sync []() -> ();
     /// Sends `root`'s data to all PEs.
     broadcast as broadcast [X: Contribution<R>, R](data: X, root: Pe) -> R;
@@ -47,17 +47,17 @@ of_the_world! {
     reduce_scatter as reduce_scatter [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines all PEs' data by an operation of the program.
     reduce as reduce [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
-    /// The sum; integers wrap.
+    /// Computes the sum of all PEs' data; integers wrap.
     sum as sum [X: reduce_op::Operands<R>, R](data: X) -> R;
-    /// The product; integers wrap.
+    /// Computes the product of all PEs' data; integers wrap.
     prod as prod [X: reduce_op::Operands<R>, R](data: X) -> R;
-    /// The minimum.
+    /// Computes the minimum of all PEs' data.
     min as min [X: reduce_op::Operands<R>, R](data: X) -> R;
-    /// The maximum.
+    /// Computes the maximum of all PEs' data.
     max as max [X: reduce_op::Operands<R>, R](data: X) -> R;
-    /// Each element becomes its sum over the PEs up to the calling one, which is included.
+    /// Replaces each element by its sum over the PEs up to and including the calling one.
     sum_inscan as sum_inscan [X: reduce_op::Operands<R>, R](data: X) -> R;
-    /// Each element becomes its sum over the PEs before the calling one: zero on the first.
+    /// Replaces each element by its sum over the PEs before the calling one: zero on the first PE.
     sum_exscan as sum_exscan [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// Starts a barrier, and returns.
     start_barrier as start_barrier <'t> []() -> Started<'t, ()>;

@@ -1,8 +1,8 @@
-//! Domains: groups of contexts of one level.
+//! Domains: groups of contexts of one thread level.
 //!
-//! The level says whether the contexts are used by one thread, by one at a time, or by any. The
-//! [mapping](shmem_core::context::mapping) of scarce units (endpoints) depends on it. *One at a time* holds for the domain as a whole,
-//! so contexts of a serialized domain are bound by a [`Turn`], which borrows the domain exclusively.
+//! The level says whether one thread uses the contexts, one thread at a time, or any thread. The [mapping](shmem_core::context::mapping) of
+//! contexts to scarce units (endpoints) depends on the level. *One at a time* (serialized) applies to the domain as a whole, so its
+//! contexts are bound by a [`Turn`], which borrows the domain exclusively.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -17,7 +17,7 @@ use crate::job::Job;
 use crate::thread::{Allows, ContextLevel, MemberOf, OneTurn, Serialized, ThreadLevel};
 use crate::world::World;
 
-/// A group of contexts of one level, which outlive it.
+/// A group of contexts of one thread level. The contexts may outlive the domain.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -45,15 +45,15 @@ pub struct Domain<K: ContextLevel> {
     _level: PhantomData<K>,
 }
 
-/// Upper limit on the domains of one call.
+/// Maximum number of domains that one call creates.
 const MOST: usize = 1 << 20;
 
 impl<L: ThreadLevel> World<L> {
-    /// Creates domains, all or none. Not collective. Domains of one call share units better than those of several.
+    /// Creates `number` domains, or none of them. Not collective. Domains that one call creates share units (endpoints) best.
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if one of them can have no unit.
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit is left for one of the domains.
     ///
     /// # Panics
     ///
@@ -73,8 +73,8 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl<K: ContextLevel> Domain<K> {
-    /// Creates a context of kind `K`, in a serialized domain of kind [`InTurn`](crate::thread::InTurn); as `NoStore<..>` one that only
-    /// reads.
+    /// Creates a context of kind `M`, which is the level `K` of the domain or, in a serialized domain, [`InTurn`](crate::thread::InTurn). A
+    /// context of kind `NoStore<..>` only reads.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl<K: ContextLevel> Domain<K> {
 }
 
 impl Domain<Serialized> {
-    /// Begins a turn of this thread, by which alone contexts of the domain are bound.
+    /// Begins a turn of this thread. Contexts of the domain can be bound only by a turn.
     ///
     /// # Panics
     ///
@@ -114,7 +114,7 @@ impl<K: ContextLevel> std::fmt::Debug for Domain<K> {
     }
 }
 
-/// The turn of one thread with a serialized domain; see [`Domain::turn`].
+/// The turn of one thread to use a serialized domain; see [`Domain::turn`].
 #[derive(Debug)]
 pub struct Turn<'d> {
     domain: &'d mut Domain<Serialized>,
@@ -122,7 +122,7 @@ pub struct Turn<'d> {
 }
 
 impl Turn<'_> {
-    /// The token that issues operations through a context of the domain, while the turn lasts.
+    /// Returns the token that issues operations through a context of the domain, while the turn lasts.
     ///
     /// # Panics
     ///

@@ -9,31 +9,31 @@ use crate::group::Purpose;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// The PEs that hints are for.
+/// The PEs to which hints apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintScope {
-    /// The calling PE, whose part of the node's units stays as it is.
+    /// The calling PE alone. Its share of the node's units does not change.
     Local,
-    /// All PEs, each with its own hints: the units of each node are divided anew. Collective.
+    /// All PEs, each with its own hints. The units of each node are divided anew. Collective.
     Global,
 }
 
 impl<L: ThreadLevel> World<L> {
     /// Announces how many domains of each level the program will have at a time, so that units (endpoints) are reserved for them. Hints
-    /// hold until the next call, and limit nothing.
+    /// apply until the next call, and impose no limit.
     ///
-    /// With [`HintScope::Global`] a PE asks for one unit for each announced domain, and one for itself. If the node has enough, the rest
-    /// is divided evenly; otherwise small requests are met, and the other PEs get equal shares.
+    /// With [`HintScope::Global`] a PE asks for one unit for each announced domain, and one for itself. If the node has enough units, the
+    /// remaining ones are divided evenly. Otherwise small requests are met, and the other PEs get equal shares.
     ///
     /// # Errors
     ///
-    /// [`ContextError::Live`](crate::ContextError::Live) while domains or contexts live besides the world's own;
-    /// it names them. With [`HintScope::Global`] on all PEs, if any PE has such.
+    /// [`ContextError::Live`](crate::ContextError::Live) while other domains or contexts than the world's own live; the error names them.
+    /// With [`HintScope::Global`] all PEs return this error if any PE has such domains or contexts.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
     #[track_caller]
     pub fn domain_config(&self, hints: Hints, scope: HintScope) -> Result<()> {
-        // Held until all units are divided: other threads' creations wait.
+        // The lock is held until all units are divided, so that no other thread creates a context meanwhile.
         let mut holdings = self.job().contexts.holdings.lock();
         let idle = holdings.idle();
         if scope == HintScope::Local {

@@ -1,7 +1,7 @@
 //! Contexts: further streams of operations, each with its own fence and quiet.
 //!
 //! A [`Context`] owns its endpoint and borrows nothing, so it lives across phases. Operations are issued through a [`Ctx`], which
-//! [`bind`](Context::bind) makes and which borrows the world: while one lives, no exclusive phase can be entered.
+//! [`bind`](Context::bind) returns. A `Ctx` borrows the world, so no exclusive phase can be entered while a `Ctx` lives.
 //!
 //! Source: OpenSHMEM 1.6, `shmem_ctx_create`.
 
@@ -31,30 +31,30 @@ pub use domain::{Domain, Turn};
 pub use hints::HintScope;
 pub use registration::Registration;
 
-/// A further stream of operations. Dropping it completes what it has started.
+/// A stream of operations besides that of the world. Dropping a context completes its operations.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_ctx_destroy`, which the drop replaces.
 pub struct Context<K: ContextKind> {
     endpoint: Option<Endpoint>,
     held: Held,
-    /// Claim on the team that created it.
+    /// Claim on the team that created the context; None if a world or a domain created it.
     team: Option<ContextClaim>,
     job: Arc<Job>,
     _kind: PhantomData<K>,
 }
 
-/// A context that can issue operations: a token.
+/// A token that issues operations through a context.
 pub struct Ctx<'w, K: ContextKind> {
     /// A copy of the context's endpoint that is never dropped. Inline, so that loops with stores keep its base and stride in registers.
     endpoint: ManuallyDrop<Endpoint>,
-    /// As a reference to the context, so that the token is `Send` only if several threads may use it.
+    /// Stands for a reference to the context, so that the token is `Send` only if several threads may use the context.
     _kind: PhantomData<&'w K>,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Creates a context that `K` allows to be used by one thread (`Private`), by one at a time (`Serialized`), or by any (`Multiple`);
-    /// as `NoStore<K>` one that only reads. Not collective. A context of the world's level is in the world's domain, another one in a
-    /// domain of its own.
+    /// Creates a context for one thread (`K` is `Private`), for one thread at a time (`Serialized`) or for any thread (`Multiple`). A
+    /// context of kind `NoStore<K>` only reads. Not collective. A context of the world's thread level is in the world's domain; a context
+    /// of another level has a domain of its own.
     ///
     /// # Errors
     ///
@@ -69,17 +69,16 @@ impl<L: ThreadLevel> World<L> {
         Context::at_level(self, None, <K::Level as ContextLevel>::LEVEL)
     }
 
-    /// This PE's units (endpoints), and the contexts that have them.
+    /// Returns this PE's units (endpoints), and the contexts that use them.
     pub fn resources(&self) -> Resources {
         self.job().contexts.holdings.lock().report()
     }
 }
 
 impl Team {
-    /// Creates a context of this team, as [`World::create_ctx`] creates one of all PEs. Not collective.
+    /// Creates a context of this team, as [`World::create_ctx`] does for the team of all PEs. Not collective.
     ///
-    /// It reaches every PE: a [`Pe`](crate::Pe) is a number of the world, whatever the team. [`Context::team`] translates the
-    /// team's ranks.
+    /// The context reaches every PE: a [`Pe`](crate::Pe) is a number of the world. [`Context::team`] translates the team's ranks.
     ///
     /// # Errors
     ///
@@ -113,7 +112,7 @@ impl<K: ContextKind> Context<K> {
         Ok(Self { endpoint: Some(endpoint), held, team: None, job: Arc::clone(job), _kind: PhantomData })
     }
 
-    /// The token that issues operations through this context, for as long as the world is shared.
+    /// Returns the token that issues operations through this context, for as long as the world is borrowed.
     ///
     /// # Panics
     ///
@@ -123,18 +122,18 @@ impl<K: ContextKind> Context<K> {
     where
         K: OutOfTurn,
     {
-        // A phase quiets the contexts of its own PE only: another PE's would write into the phase.
+        // A phase quiets only the contexts of its own PE, so another PE's context could write into the phase.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
         world.endpoint().require_open(Location::caller());
         self.token()
     }
 
-    /// The unit (endpoint) of the context.
+    /// Returns the unit (endpoint) that the context uses.
     pub fn grant(&self) -> Granted {
         self.job.contexts.holdings.lock().granted(self.held.assignment)
     }
 
-    /// The members of the team that created it, in rank order. A context that the world or a domain created is of all PEs.
+    /// Returns the members of the team that created the context, in rank order: all PEs if the world or a domain created it.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_get_team`.
     pub fn team(&self) -> Pes<'_> {
@@ -142,7 +141,7 @@ impl<K: ContextKind> Context<K> {
         Pes::new(members.unwrap_or(&self.job.site.everyone))
     }
 
-    /// Creates a context that callers use as `level` says, whatever `K` allows.
+    /// Creates a context that is used at thread level `level`, even if `K` allows another level.
     #[track_caller]
     pub(crate) fn at_level<L: ThreadLevel>(
         world: &World<L>,
@@ -163,15 +162,15 @@ impl<K: ContextKind> Context<K> {
     #[inline]
     fn token(&self) -> Ctx<'_, K> {
         let endpoint = self.stream();
-        // SAFETY: the endpoint can be read. The copy owns nothing: it is never dropped, and not used for longer
-        // than the context is borrowed, which keeps the endpoint.
+        // SAFETY: `endpoint` is a reference, so it can be read. The copy owns nothing: it is never dropped, and is used only while the
+        // context is borrowed, which keeps the endpoint.
         let endpoint = ManuallyDrop::new(unsafe { std::ptr::read(endpoint) });
         Ctx { endpoint, _kind: PhantomData }
     }
 }
 
-// SAFETY: it borrows the world whose context it is (`bind`, `Turn::bind`), or only completes its operations while the context is
-// dropped (`Context::drop`).
+// SAFETY: a `Ctx` borrows the world whose context it is (`bind`, `Turn::bind`), or only completes operations while the context is dropped
+// (`Context::drop`).
 unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
     #[doc(hidden)]
     #[inline(always)]
@@ -186,7 +185,7 @@ impl<K: ContextKind> Drop for Context<K> {
     fn drop(&mut self) {
         self.token().quiet();
         if let Some(endpoint) = self.endpoint.take() {
-            // SAFETY: `endpoints` has opened it (`open`), it is quiet, and its tokens borrow the context, which is dropped.
+            // SAFETY: `endpoints` opened this endpoint (`open`), which is now quiet. No token exists, because tokens borrow the context.
             unsafe { self.job.network.endpoints.close(endpoint) };
             self.job.contexts.holdings.lock().remove(self.held);
         }

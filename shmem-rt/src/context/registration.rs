@@ -1,4 +1,4 @@
-//! Threads with contexts of their own, whose operations wait for no other thread.
+//! Registered threads: each has a context of its own, so its operations wait for no other thread.
 //!
 //! Source: Cray OpenSHMEMX, thread-hot: `shmemx_thread_register`, `_unregister`, `_quiet`, `_fence`.
 
@@ -12,7 +12,7 @@ use crate::state::endpoint_reports::Granted;
 use crate::thread::{Multiple, Private};
 use crate::world::World;
 
-/// A registered thread: a number, and a context of its own. Dropping it completes the thread's operations and releases both.
+/// A registered thread: a number, and a context of its own. Dropping it completes the thread's operations and releases number and context.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -38,7 +38,7 @@ use crate::world::World;
 /// ```
 pub struct Registration {
     context: Context<Private>,
-    /// The last field: dropped after the context.
+    /// Number of the thread. The last field, so that it is dropped after the context.
     number: Number,
 }
 
@@ -52,8 +52,8 @@ impl World<Multiple> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` are registered, [`ContextError::Registered`] if this thread is, and
-    /// [`ContextError::Exhausted`] if there is no endpoint for its context (`SHMEM_CONTEXT_SHARING=efficient`: it shares one).
+    /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` threads are registered. [`ContextError::Registered`] if this thread is one of
+    /// them. [`ContextError::Exhausted`] if no endpoint is left (with `SHMEM_CONTEXT_SHARING=efficient`, contexts share endpoints).
     ///
     /// [`ContextError::Threads`]: crate::ContextError::Threads
     /// [`ContextError::Registered`]: crate::ContextError::Registered
@@ -70,12 +70,12 @@ impl World<Multiple> {
 }
 
 impl Registration {
-    /// The number of the thread, from 0: below `SHMEM_MAX_NUM_THREADS`, where that is set.
+    /// Returns the number of the thread, from 0: below `SHMEM_MAX_NUM_THREADS`, where that is set.
     pub fn number(&self) -> usize {
         self.number.number
     }
 
-    /// The token that issues the thread's operations; its `quiet` and `fence` are those of the thread.
+    /// Returns the token that issues the thread's operations. Its `quiet` and `fence` apply to these operations only.
     ///
     /// # Panics
     ///
@@ -85,7 +85,7 @@ impl Registration {
         self.context.bind(world)
     }
 
-    /// The unit (endpoint) of the thread.
+    /// Returns the unit (endpoint) that the thread's context uses.
     pub fn grant(&self) -> Granted {
         self.context.grant()
     }

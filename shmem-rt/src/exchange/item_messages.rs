@@ -1,5 +1,5 @@
-//! Messages of many items between all PEs, in [`Rings`]. The first word of a message has its content, its number of items and its
-//! round.
+//! Messages of many items between all PEs, in [`Rings`]. The first word of a message contains the kind of content, the number of items, and
+//! the round.
 //!
 //! A PE that has ended a round may send messages of the next round to PEs that have not. These messages stay in their slots until
 //! the receiver has ended the round, too.
@@ -17,18 +17,18 @@ use crate::message_rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Slots from one PE to another.
+/// Number of slots for messages from one PE to another.
 const SLOTS: usize = 4;
 
-/// Most bytes of a slot: a message of this size takes as long to write as to send, and several stay in a cache.
+/// Maximum bytes of a slot. A message of this size takes as long to write as to send, and several of them fit a cache.
 const MOST: usize = 16 << 10;
 
 const FEWEST: usize = 64;
 
-/// Bytes in front of the items of a message.
+/// Bytes of a message before its items: the first word.
 const HEAD: usize = size_of::<u64>();
 
-/// What a message consists of.
+/// The kind of a message's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Items,
@@ -39,23 +39,23 @@ impl Content {
     pub(super) const ALL: [Self; 2] = [Self::Items, Self::Answers];
 }
 
-/// A message: its first word, and items.
+/// A message: a first word, then items.
 #[derive(Default)]
 pub(super) struct Message {
     words: Vec<u64>,
     pub(super) count: usize,
-    /// Bytes of the first word and the items.
+    /// Bytes of the first word and of the items so far.
     bytes: usize,
 }
 
 impl Message {
-    /// Whether there is room for one more item in a slot of `room` bytes. An item of 0 bytes counts as 1 byte.
+    /// Whether one more item fits a message of at most `room` bytes. An item of 0 bytes counts as 1 byte.
     #[inline(always)]
     pub(super) fn fits<T>(&self, room: usize) -> bool {
         HEAD + (self.count + 1) * size_of::<T>().max(1) <= room
     }
 
-    /// Adds an item, for which there is room in a slot of `room` bytes.
+    /// Adds an item, which must fit a message of at most `room` bytes.
     #[inline(always)]
     pub(super) fn add<T: PlainData>(&mut self, item: &T, room: usize) {
         if self.count == 0 {
@@ -73,7 +73,7 @@ impl Message {
         self.bytes = HEAD;
     }
 
-    /// Whether the message can consist of items of `size` bytes.
+    /// Whether the length of the message is that of items of `size` bytes.
     #[inline(always)]
     pub(super) fn has_items_of(&self, size: usize) -> bool {
         (HEAD + self.count * size).next_multiple_of(HEAD) == self.bytes
@@ -96,12 +96,12 @@ pub trait ExchangeToken: HaloToken {}
 #[diagnostic::do_not_recommend]
 impl<I: HaloToken + ?Sized> ExchangeToken for I {}
 
-/// The token that an exchange sends and waits through.
+/// The token by which an exchange sends and waits.
 #[derive(Clone, Copy)]
 pub(super) struct Through<'e>(pub(super) &'e Endpoint);
 
-// SAFETY: it lives inside of calls of a round, which borrows a token or an open phase. Operations through it are on the
-// objects of an exchange only, which are never lent: no phase opens them.
+// SAFETY: a `Through` lives inside calls of a round, which borrows a token or an open phase. Operations through it access only the objects
+// of an exchange, which no phase opens.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -111,19 +111,19 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
-/// All PEs' messages to each other.
+/// The message slots between all PEs.
 pub(super) struct Post {
     pub(super) rings: Rings<u64>,
-    /// Words of a slot.
+    /// Number of words of a slot.
     room: usize,
-    /// For each PE, whether its next message is of the next round.
+    /// For each PE, whether its next message belongs to the next round.
     early: Vec<bool>,
-    /// The call that made the exchange, for errors.
+    /// Call that made the exchange, for error texts.
     made: &'static Location<'static>,
 }
 
 impl Post {
-    /// For items of `size` bytes. Collective.
+    /// Makes slots of about `bytes` bytes in all on each PE, for items of `size` bytes. Collective.
     #[track_caller]
     pub(super) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize, size: usize) -> Result<Self> {
         let pes = world.n_pes();
@@ -137,12 +137,12 @@ impl Post {
         self.room * size_of::<u64>()
     }
 
-    /// Number of items of `size` bytes that fit a message.
+    /// Returns the number of items of `size` bytes that fit a message.
     pub(super) fn capacity(&self, size: usize) -> usize {
         (self.bytes() - HEAD) / size.max(1)
     }
 
-    /// Sends a message that has items, and empties it, if there is room now. Returns whether it was sent.
+    /// Sends and empties a message that has items, if the receiver has a free slot. Returns whether the message was sent.
     pub(super) fn send(
         &mut self,
         token: Through<'_>,
@@ -176,7 +176,7 @@ impl Post {
         Some((from, content))
     }
 
-    /// Finds the next PE with an arrived message of this round. Marks PEs whose message is of the next round.
+    /// Returns the next PE with an arrived message of this round. Marks PEs whose next message is of the next round as `early`.
     fn find(&mut self, token: Through<'_>) -> Option<usize> {
         let Self { rings, room, early, .. } = self;
         rings.find(&token, |rings, from| {
@@ -186,13 +186,13 @@ impl Post {
         })
     }
 
-    /// Whether a message has arrived that may be of this round, for waits.
+    /// Whether a message has arrived that may be of this round. A wait polls this condition.
     fn has_come(&self, token: Through<'_>) -> bool {
         let has = |(from, is_early): (usize, &bool)| !is_early && self.rings.has_come(&token, from);
         self.early.iter().enumerate().any(has)
     }
 
-    /// Waits until a message has arrived, or a PE in `rooms` has freed slots.
+    /// Blocks until a message has arrived, or a PE in `rooms` has freed slots.
     pub(super) fn wait(&self, token: Through<'_>, rooms: &[usize], location: &'static Location<'static>) {
         let subject = || {
             rooms.first().map_or_else(
@@ -207,7 +207,7 @@ impl Post {
         wait_for(token.endpoint(), "exchange", location, None, is_told, subject);
     }
 
-    /// Waits until a message has arrived, or all PEs rest; returns whether one has arrived.
+    /// Declares this PE idle, and blocks until a message has arrived or all PEs are idle. Returns whether a message has arrived.
     pub(super) fn rest(&mut self, token: Through<'_>, location: &'static Location<'static>) -> bool {
         self.rings.termination.rest(&token, self.rings.pes.iter().copied());
         loop {
@@ -220,7 +220,7 @@ impl Post {
                 self.early.fill(false);
                 return false;
             }
-            // Messages of this round alone.
+            // Only a message of this round ends the idleness.
             if self.find(token).is_some() {
                 self.rings.termination.resume(&token);
                 return true;

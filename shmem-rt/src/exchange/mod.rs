@@ -1,11 +1,11 @@
-//! Exchanges: items that other PEs handle. Irregular programs use them for data that only its owner may change.
+//! Exchanges: PEs send items to the PEs that handle them. Irregular programs use exchanges for data that only the owner may change.
 //!
-//! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Termination`](crate::termination_detection::Termination)
-//! detects that no PE has items left. A [`ExchangeRound`] fills messages and takes them apart. [`run`](Exchange::run),
-//! [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a round.
+//! [`Post`] carries messages of many items between any two PEs, in bounded memory;
+//! [`Termination`](crate::termination_detection::Termination) detects that no PE has items left. An [`ExchangeRound`] packs items into
+//! messages and unpacks them. [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a round.
 //!
-//! A sender without room handles arrived items, so PEs that flood each other go on. The number of unanswered queries is bounded:
-//! the receiver keeps queries that it has no room to answer. Answers are always received.
+//! A sender without a free slot handles arrived items, so PEs that flood each other make progress. The number of unanswered queries is
+//! bounded, because the receiver stores queries that it has no space to answer. Answers are always received.
 //!
 //! An exchange may be used in a phase. A phase allows no barrier before its end, so a round uses messages only, and one
 //! word on PE 0 that counts messages.
@@ -34,9 +34,9 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes an exchange: all PEs send each other items, which the receiver handles. Collective.
+    /// Makes an exchange, by which PEs send each other items that the receiver handles. Collective.
     ///
-    /// Particles are sent to the owners of their cells, which are open in a phase:
+    /// In this example particles are sent to the owners of their cells. A phase opens the cells:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -61,7 +61,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the default heap has no room: the same error on every PE.
+    /// If the default heap is full: the same error on every PE.
     #[track_caller]
     pub fn exchange<T: PlainData>(&self, options: ExchangeOptions) -> Result<Exchange<T>> {
         let ExchangeOptions { bytes } = options;
@@ -89,13 +89,13 @@ impl<L: ThreadLevel> World<L> {
 /// The memory of an [`Exchange`](crate::Exchange): by default, 1 MiB on each PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeOptions {
-    /// Bytes of symmetric memory on each PE for incoming messages; up to three times as much private memory is used. There is room for
-    /// a few items from each PE in any case.
+    /// Bytes of symmetric memory on each PE for incoming messages. Up to three times as much private memory is used. However small the
+    /// number, there is space for a few items from each PE.
     pub bytes: usize,
 }
 
 impl ExchangeOptions {
-    /// `bytes` bytes on each PE.
+    /// Returns options with `bytes` bytes on each PE.
     #[must_use]
     pub const fn with_bytes(bytes: usize) -> Self {
         Self { bytes }
@@ -108,36 +108,35 @@ impl Default for ExchangeOptions {
     }
 }
 
-/// Items between all PEs, each of which is handled by the PE that it is sent to. From [`World::exchange`].
+/// Items that PEs send to each other; the receiver handles each item. Made by [`World::exchange`].
 ///
-/// Items are sent in batches, and in bounded memory for any number of items: a PE without room handles incoming items first. Items of
-/// one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE has items left; then the
-/// exchange may be used again.
+/// Items are sent in batches. Any number of items needs only bounded memory, because a sender without a free slot handles incoming items
+/// first. Items of one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE has items
+/// left. Then the exchange may be used again.
 ///
-/// The token is the world, a context, or, in a phase, that of [`World::local_with_exchanges`]: there handlers may change symmetric
+/// The token is the world, a context or, in a phase, the token of [`World::local_with_exchanges`]. Handlers in a phase may change symmetric
 /// objects as `&mut`, so that any PE can update plain data.
 ///
 /// # Panics
 ///
-/// All methods panic if a handler panicked in an earlier call, or the exchange is that of another PE (PEs as threads).
+/// All methods panic if a handler panicked in an earlier call, or if the exchange is that of another PE (where PEs are threads).
 pub struct Exchange<T> {
     post: Post,
-    /// Messages that are being filled, by content and receiver.
+    /// Messages that are being filled, indexed by content and receiver.
     buffers: [Vec<Message>; 2],
-    /// The message that is being taken apart.
+    /// The received message whose items are being taken.
     inbox: Message,
     /// Sender and content of `inbox`.
     arrived: Option<(usize, Content)>,
-    /// Items of `inbox` that were taken.
+    /// Number of items of `inbox` that were taken.
     read: usize,
-    /// Call that began the current round.
+    /// Call that began the current round; None between rounds.
     begun: Option<&'static Location<'static>>,
     _items: PhantomData<T>,
 }
 
 impl<T: PlainData> Exchange<T> {
-    /// Sends items, and calls `handle` with the sender of each incoming item and the item, until all items of all PEs are handled. All
-    /// PEs call it.
+    /// Sends items, and calls `handle(sender, item)` for each incoming item, until all PEs' items are handled. All PEs call `run`.
     #[track_caller]
     pub fn run(
         &mut self,
@@ -148,11 +147,10 @@ impl<T: PlainData> Exchange<T> {
         self.react(token, items, |_, from, item| handle(from, item));
     }
 
-    /// As [`run`](Self::run); the handler may send further items by an outbox. It returns on all PEs when no PE has items left, and all
-    /// were handled.
+    /// As [`run`](Self::run), with a handler that may send further items by an outbox. Returns on all PEs when all PEs' items are handled.
     ///
-    /// Items of different PEs arrive in any order, so the handlers' result must not depend on it. In a breadth-first search a handler
-    /// keeps the *least* level of a vertex, not the first that arrives; or each level is a [`run`](Self::run) of its own.
+    /// Items of different PEs arrive in any order, so the handlers' result must not depend on their order. In a breadth-first search a
+    /// handler keeps the *least* level of a vertex, not the first that arrives. Or each level is a [`run`](Self::run) of its own.
     #[track_caller]
     pub fn react(
         &mut self,
@@ -198,7 +196,7 @@ impl<T: PlainData> Exchange<T> {
     }
 }
 
-/// Sends items until there is no room for one; that item is `refused`, and is sent before others.
+/// Sends items until one finds no free slot. That item is stored in `refused`, and is sent before others.
 fn put_all<T: PlainData>(
     round: &mut ExchangeRound<'_, T>,
     refused: &mut Option<(Pe, T)>,
@@ -218,14 +216,14 @@ impl<T> fmt::Debug for Exchange<T> {
     }
 }
 
-/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends: in memory of this PE, without a bound.
-/// They are sent before further items of the call.
+/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends. They are stored in this PE's memory without a bound, and
+/// are sent before further items of the call.
 pub struct Outbox<T> {
     items: VecDeque<(Pe, T)>,
 }
 
 impl<T> Outbox<T> {
-    /// Sends an item.
+    /// Adds an item for a PE.
     pub fn push(&mut self, to: Pe, item: T) {
         self.items.push_back((to, item));
     }

@@ -9,19 +9,19 @@ use super::item_messages::Content;
 use super::round::ExchangeRound;
 use super::{Exchange, ExchangeToken};
 
-/// Most messages of unanswered queries to one PE.
+/// Maximum number of messages of unanswered queries to one PE.
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
-    /// Sends queries, and answers those of other PEs: calls `answer` with the sender of each incoming query and the query, and `take` with
-    /// the position of each query in `queries` and its answer. Answers of one PE arrive in the order of the queries. It returns when
-    /// all PEs have all their answers; all PEs call it.
+    /// Sends queries, and answers the queries of other PEs. Calls `answer` with (sender, query) for each incoming query, and `take` with
+    /// (position in `queries`, answer) for each own query. Answers of one PE arrive in the order of the queries. All PEs call `ask`, which
+    /// returns when all PEs have all their answers.
     ///
     /// ```
     /// # use shmem::prelude::*;
     /// # #[shmem::main]
     /// # fn main(world: &mut World) -> Result<()> {
-    /// // Words of a dictionary that lies with all PEs, in memory of their own.
+    /// // Words of a dictionary that is spread over the private memory of all PEs.
     /// let mine: Vec<f64> = (0..100).map(|k| (world.my_pe() * 100 + k) as f64).collect();
     /// let wanted = [3_u32, 99, 50];
     /// let mut exchange = world.exchange::<u32>(ExchangeOptions::default())?;
@@ -36,8 +36,7 @@ impl<T: PlainData> Exchange<T> {
     ///
     /// # Panics
     ///
-    /// If a message has no room for an answer, another PE does not call `ask`, or its answers are of
-    /// another size.
+    /// If a message has no space for an answer, another PE does not call `ask`, or another PE's answers have another size.
     #[track_caller]
     pub fn ask<A: PlainData>(
         &mut self,
@@ -53,14 +52,14 @@ impl<T: PlainData> Exchange<T> {
             size_of::<A>(),
             post.bytes()
         );
-        // The numbers of queries are kept until they are answered, in no more memory than the queries themselves take.
+        // Positions of queries are stored until the answers arrive. The limit keeps them within the size of `ASKED` messages.
         let limit = ASKED * post.capacity(size_of::<T>().max(size_of::<usize>()));
         let pes = post.rings.pes.clone();
         let mut queries = queries.into_iter().enumerate().fuse();
         let mut next = None;
-        // The numbers of the unanswered queries to each PE.
+        // Positions of the unanswered queries to each PE.
         let mut asked: Vec<VecDeque<usize>> = pes.iter().map(|_| VecDeque::new()).collect();
-        // Queries of others, answered in this order as far as there is room.
+        // Queries of other PEs, to be answered in this order as far as there is space for answers.
         let mut aside: VecDeque<(usize, T)> = VecDeque::new();
         let mut answer_some = |round: &mut ExchangeRound<'_, T>, aside: &mut VecDeque<(usize, T)>| {
             while let Some(&(from, query)) = aside.front()
@@ -72,7 +71,7 @@ impl<T: PlainData> Exchange<T> {
         };
         let mut round = self.begin(token);
         loop {
-            // Arrived items are taken first, which makes room for queries: no PE waits that could go on.
+            // Arrived items are taken first. That frees slots for other PEs, so that no two PEs wait for each other.
             while let Some((from, content)) = round.look() {
                 match content {
                     Content::Answers => {

@@ -1,4 +1,4 @@
-//! A round of an exchange: items travel until no PE has any left. It fills messages, one for each PE, and takes them apart again.
+//! A round of an exchange, in which items travel until no PE has any left. It packs items into messages, and unpacks arrived messages.
 
 use std::panic::Location;
 
@@ -16,8 +16,8 @@ pub(super) struct ExchangeRound<'x, T> {
 }
 
 impl<T: PlainData> ExchangeRound<'_, T> {
-    /// Sends an item, batched with others, to a PE (also to this one). Returns `false` if there was no room; the other PE makes
-    /// room when it takes items. Items to one PE arrive in the order in which they were put.
+    /// Sends an item, batched with others, to a PE (also to this one). Returns `false` if no slot of the receiver is free; the receiver
+    /// frees slots when it takes items. Items to one PE arrive in order.
     #[inline]
     pub(super) fn put<A: PlainData>(&mut self, content: Content, to: usize, item: &A) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;
@@ -32,13 +32,13 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         true
     }
 
-    /// Whether there is room for an answer of this type.
+    /// Whether an answer of type `A` to PE `to` can be put now.
     pub(super) fn has_room<A>(&mut self, to: usize) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;
         buffers[Content::Answers as usize][to].fits::<A>(post.bytes()) || post.rings.room(&self.token, to) > 0
     }
 
-    /// Returns sender and content of the next arrived item.
+    /// Returns (sender, content) of the next arrived item, which stays in the inbox.
     #[inline]
     pub(super) fn look(&mut self) -> Option<(usize, Content)> {
         let Exchange { inbox, read, arrived, .. } = &mut *self.exchange;
@@ -49,7 +49,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
     ///
     /// # Panics
     ///
-    /// If its size differs.
+    /// If the size of the item is not that of `A`.
     #[inline]
     #[track_caller]
     pub(super) fn read<A: PlainData>(&mut self) -> A {
@@ -81,11 +81,11 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         *arrived
     }
 
-    /// Sends buffered messages; returns whether the round goes on: `false` on all PEs when all rest, and every item was taken. A PE
-    /// that `has_more` returns when another PE has made room, or an item has arrived. Others rest until an item arrives.
+    /// Sends buffered messages and waits. Returns whether the round goes on: `false` on all PEs when all are idle and every item was taken.
+    /// A PE that `has_more` items waits for a free slot or an arrived item. Other PEs are idle until an item arrives.
     pub(super) fn go_on(&mut self, has_more: bool) -> bool {
         if self.look().is_some() {
-            // Otherwise a PE with ever new arrived items would not send its own.
+            // Without this call, a PE to which items keep arriving would not send its own.
             self.send(false);
             return true;
         }
@@ -109,7 +109,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         false
     }
 
-    /// Sends messages for which there is room: all, or those to PEs without an untaken message. Returns whether any was sent.
+    /// Sends messages for which a slot is free; without `all`, only to PEs that took all earlier ones. Returns whether any was sent.
     fn send(&mut self, all: bool) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;
         let mut has_sent = false;
@@ -123,7 +123,6 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         has_sent
     }
 
-    /// The PEs with unsent messages.
     fn unsent(&self) -> Vec<usize> {
         let has = |to: &usize| self.exchange.buffers.iter().any(|messages| messages[*to].count > 0);
         (0..self.exchange.post.rings.pes.len()).filter(has).collect()

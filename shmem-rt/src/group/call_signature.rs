@@ -11,28 +11,28 @@ use shmem_core::system_area::Activity;
 
 use crate::caller::finds;
 
-/// Bytes of the longest name.
+/// Maximum bytes of an operation's name.
 const NAME: usize = 24;
 
-/// Number of words before the arguments of a statement: number of the barrier, number of the collective's first barrier, number of
-/// arguments, and name.
+/// Words before the arguments in a statement (call signature): numbers of the barrier and of the collective's first barrier, number of
+/// arguments, name.
 const HEAD: usize = 3 + NAME / 8;
 
-/// Arguments per statement.
+/// Number of arguments in one statement.
 const STATED: usize = STATEMENT_WORDS - HEAD;
 
-/// The operation of a PE whose program has returned.
+/// Name of the operation of a PE whose program has returned.
 pub(crate) const END: &str = "the end of the program";
 
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
-    /// The row of the table of operations.
+    /// Row of the operation table that contains the operation.
     pub(crate) family: Family,
 }
 
 impl Operation {
-    /// Returns the only operation of a row of the operation table, named as the row.
+    /// Returns the operation of a row that has only one, with the name of the row.
     pub(crate) const fn of(family: Family) -> Self {
         Self::named(family, family.name())
     }
@@ -50,21 +50,21 @@ impl From<Family> for Operation {
     }
 }
 
-/// What a PE enters a collective for: equal on all members, or the job ends.
+/// Operation and arguments of a collective call. The job ends unless they are equal on all members.
 pub(crate) struct Purpose<'a> {
     pub operation: Operation,
-    /// Whether the collective opens a phase. Phases lend references, so no other purpose may look equal.
+    /// Whether the collective opens a phase. The hash excludes this flag, because a collision would make a phase unsound.
     pub opens: bool,
-    /// Arguments that must agree: sizes, offsets, ranks, [texts](words_of).
+    /// Arguments that must be equal on all members: sizes, offsets, ranks, [texts](words_of).
     pub arguments: &'a [u64],
-    /// The arguments as text, for messages.
+    /// The arguments as text, for diagnostics.
     pub subject: &'a dyn Fn() -> String,
-    /// Source location; None in the runtime.
+    /// Source location of the call; None for a call of the runtime.
     pub location: Option<&'static Location<'static>>,
 }
 
 impl<'a> Purpose<'a> {
-    /// Returns the purpose of a call of the program that makes, frees or keeps symmetric memory.
+    /// Returns the purpose of a call of the program that allocates, frees or keeps symmetric memory.
     #[track_caller]
     pub(crate) fn of_memory(
         name: &'static str,
@@ -74,7 +74,7 @@ impl<'a> Purpose<'a> {
         Self::of_call(Family::Memory, name, arguments, subject)
     }
 
-    /// Returns the purpose of a call of the program, one of several operations of a row.
+    /// Returns the purpose of a call of the program to one of several operations of a row.
     #[track_caller]
     pub(crate) fn of_call(
         family: Family,
@@ -88,7 +88,7 @@ impl<'a> Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// Returns a hash of 32 bits above 16 bits for `opens`, for [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    /// Returns a 32-bit hash above 16 bits that contain `opens`, as [`NodeBarrier`](shmem_core::sync::NodeBarrier) needs it.
     #[inline]
     pub(crate) fn fingerprint(&self) -> u64 {
         let name = self.operation.name.as_bytes().chunks(8).map(word_of);
@@ -100,8 +100,8 @@ impl Purpose<'_> {
         self.arguments.len().div_ceil(STATED).max(1)
     }
 
-    /// Returns the words of statement `part`, at barrier `meeting` of a collective whose first barrier was `began`. No word is a hash, so
-    /// statements are equal if and only if purpose, part and both barriers are.
+    /// Returns the words of part `part` of the statement (call signature), at barrier `meeting` of a collective whose first barrier was
+    /// `began`. No word is a hash, so statements are equal if and only if purpose, part and both barrier numbers are.
     pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
         let mut words = [0; STATEMENT_WORDS];
         (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
@@ -112,7 +112,7 @@ impl Purpose<'_> {
         words
     }
 
-    /// Returns the activity of a member at a barrier, for messages.
+    /// Returns the description of a member's call at a barrier, for diagnostics.
     pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
         let (file, line) = match (self.location, place(team, count)) {
             (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
@@ -136,15 +136,15 @@ thread_local! {
     static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Returns the source line of a call that is not in Rust; `None` if calls are in Rust. Searching debug information is slow, so only the
-/// second lookup for the same barrier searches.
+/// Returns the source line of a call that is not in Rust; `None` if calls are in Rust. Only the second lookup for the same barrier
+/// searches, because a search of debug information is slow.
 fn place(team: usize, count: u64) -> Option<Option<(&'static str, u32)>> {
     let finds = finds()?;
     let is_known = ASKED.replace((team, count)) == (team, count);
     Some(is_known.then(finds).flatten())
 }
 
-/// Returns a text as arguments: its length, then its bytes.
+/// Returns a text as words that members compare: its length, then its bytes.
 pub(crate) fn words_of(text: &str) -> impl Iterator<Item = u64> + '_ {
     core::iter::once(text.len() as u64).chain(text.as_bytes().chunks(8).map(word_of))
 }

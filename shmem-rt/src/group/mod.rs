@@ -1,4 +1,4 @@
-//! Sets of PEs ([`Team`]), and the [`Purpose`] of a collective, which their members must agree on.
+//! Sets of PEs ([`Team`]), and the [`Purpose`] of a collective, on which the members of a team must agree.
 //!
 //! Collectives are in [`collective`](mod@crate::collective); teams and their objects are made in [`team`](crate::team).
 

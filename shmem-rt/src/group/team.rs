@@ -31,21 +31,21 @@ use crate::pes::Pes;
 use crate::state::team_indexes::{NODE, WORLD};
 use crate::state::team_uses::{ContextClaim, TeamConfig, Uses};
 
-/// The barrier that members of a team use on a node.
+/// The kind of barrier that members of a team use on their node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
-    /// Each member polls the line of every other one.
+    /// Each member polls a cache line of every other member.
     Lines,
     /// Each member adds to a counter on the node's first member.
     Counter,
 }
 
-/// Upper limit on members that use lines: the work grows with the square of their number.
+/// Maximum number of members for [`Meeting::Lines`], whose work grows with the square of that number.
 const MOST_IN_LINES: usize = 8;
 
 impl Meeting {
-    /// Chooses for `members` on `nodes` nodes; `has_cores`: each has a core. A counter wakes a sleeping member once, lines wake it once for
-    /// each other member.
+    /// Chooses the kind for `members` members on `nodes` nodes. `has_cores`: each member has a core. A counter wakes a sleeping member
+    /// once; lines wake it once for each other member.
     pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
         assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
         let possible = nodes == 1;
@@ -59,33 +59,33 @@ impl Meeting {
 
 /// A set of PEs, each of which has a rank in it.
 ///
-/// A handle owns and borrows nothing. Dropping a handle is local. After all members dropped theirs, with contexts and objects, a
-/// later split of a team with all these members frees the index. [`destroy`](Self::destroy) checks that nothing is left. Forgetting
-/// a handle keeps the index for ever.
+/// A handle owns and borrows nothing. Dropping a handle is local. After all members have dropped their handles, contexts and objects, a
+/// later split of a team with all these members frees the team's index. [`destroy`](Self::destroy) checks that no context or object is
+/// left. Forgetting a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
     pub(crate) index: usize,
-    /// Shared with grids, contexts and objects.
+    /// The members, shared with grids, contexts and objects.
     pub(crate) members: Arc<Members>,
     rank: usize,
-    /// This PE's node number.
+    /// Number of this PE's node.
     pub(crate) node: usize,
-    /// The node's members.
+    /// Members on this PE's node.
     neighbours: Vec<Pe>,
     pub(crate) meeting: Meeting,
-    /// Number of barriers so far.
+    /// Number of the team's barriers so far.
     count: AtomicU64,
-    /// Number of started collectives so far.
+    /// Number of non-blocking collectives that the team has started so far.
     started: AtomicU64,
     layout: OnceLock<Layout>,
     pub(crate) uses: Arc<Uses>,
 }
 
-/// Offset of the world's window from the start of a slot.
+/// Offset of the world's window in the slot of a PE.
 const WINDOW: usize = offset_of!(SystemArea, window);
 
 impl Team {
-    /// Makes the team of all PEs, and that of the calling PE's node.
+    /// Makes the team of all PEs, and the team of the calling PE's node.
     pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint) -> (Self, Self) {
         let all = &job.site.everyone;
         let here = all.node_of(endpoint.me().number());
@@ -100,7 +100,7 @@ impl Team {
         (world, team(NODE, Arc::new(near)))
     }
 
-    /// Makes the handle of a team, with the members in `uses`, one of which is the calling PE.
+    /// Makes the handle of a team with the members in `uses`; the calling PE is a member.
     pub(crate) fn new(job: Arc<Job>, endpoint: &Endpoint, index: usize, uses: Arc<Uses>) -> Self {
         let members = Arc::clone(&uses.members);
         let rank = members.rank_of(endpoint.me().number());
@@ -125,58 +125,58 @@ impl Team {
         }
     }
 
-    /// Number of members.
+    /// Returns the number of members.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_n_pes`.
     pub fn size(&self) -> usize {
         self.members.size()
     }
 
-    /// The calling PE's rank.
+    /// Returns the calling PE's rank.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_my_pe`.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The member with a rank.
+    /// Returns the member with a rank.
     pub fn pe(&self, rank: usize) -> Option<Pe> {
         self.members.get(rank).copied()
     }
 
-    /// The rank of a PE, if it is a member.
+    /// Returns the rank of a PE, if the PE is a member.
     pub fn rank_of(&self, pe: Pe) -> Option<usize> {
         let rank = self.members.rank_of(pe.number())?;
-        // Where PEs are threads, `pe` may be another PE's handle.
+        // Where PEs are threads, `pe` may be a `Pe` that belongs to another PE.
         (self.members.member(rank) == pe).then_some(rank)
     }
 
-    /// Converts a rank to the same PE's rank in `other`, if it is a member there.
+    /// Returns the rank in `other` of the PE that has rank `rank` here, if it is a member of `other`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_translate_pe`.
     pub fn translate(&self, rank: usize, other: &Self) -> Option<usize> {
         other.rank_of(self.pe(rank)?)
     }
 
-    /// The members, in the order of their ranks: `team.pes()[1]` is the one with rank 1.
+    /// Returns the members in the order of their ranks: `team.pes()[1]` is the member with rank 1.
     pub fn pes(&self) -> Pes<'_> {
         Pes::new(&self.members)
     }
 
-    /// The members on the calling PE's node.
+    /// Returns the members on the calling PE's node.
     pub fn neighbours(&self) -> &[Pe] {
         &self.neighbours
     }
 
-    /// The team's configuration. The world and the node's team have no limits.
+    /// Returns the team's configuration. The world and the node's team have no limits.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
     pub fn config(&self) -> TeamConfig {
         self.uses.config
     }
 
-    /// A symmetric address on the member with a rank, as a pointer of this process: `None` if there is no such member, or it is on another
-    /// node. [`On::ptr`](crate::On::ptr) does the same for typed objects.
+    /// Returns a pointer of this process to a symmetric address on the member with a rank: `None` if there is no such member, or it is on
+    /// another node. [`On::ptr`](crate::On::ptr) does the same for typed objects.
     ///
     /// # Panics
     ///
@@ -189,7 +189,7 @@ impl Team {
         token.endpoint().mapped(self.pe(rank)?, offset)
     }
 
-    /// Counts a context of this team, for as long as the result lives.
+    /// Claims one of the team's contexts, until the result is dropped.
     pub(crate) fn claim_context(&self) -> Result<ContextClaim> {
         Ok(self.uses.claim_context()?)
     }
@@ -215,7 +215,7 @@ impl Team {
         self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
-    /// Whether members have windows; None if they have not tried to take any.
+    /// Whether members have windows; None if they have not tried to take windows.
     pub(crate) fn has_windows(&self) -> Option<bool> {
         self.uses.window().map(Option::is_some)
     }
@@ -228,19 +228,19 @@ impl Team {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Returns the words of this team on the node's first member.
+    /// Returns this team's barrier words and buffers on the node's first member.
     pub(crate) fn area<'e>(&self, endpoint: &'e Endpoint) -> &'e TeamArea {
         &self.system_at(endpoint, self.neighbours[0]).teams[self.index]
     }
 
     pub(crate) fn system_at<'e>(&self, endpoint: &'e Endpoint, member: Pe) -> &'e SystemArea {
-        // SAFETY: only barrier protocols use the area.
+        // SAFETY: callers use the area only by the protocols of barriers, rings and requests.
         let system = unsafe { endpoint.system_of(member) };
         system.unwrap_or_else(|| unreachable!("a neighbour is on this node"))
     }
 
-    /// Begins a collective; `location` is None if the runtime calls. Refuses a second thread of this PE, since nothing else orders
-    /// a collective's accesses to the PE's buffers.
+    /// Begins a collective. `location` is None for a call of the runtime. Refuses a second thread of this PE, because nothing else orders
+    /// the threads' accesses to the PE's buffers.
     ///
     /// # Panics
     ///
@@ -287,7 +287,7 @@ pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: S
     offset
 }
 
-/// Refuses a collective while a thread of the PE is in one of the same team.
+/// Panics, because a thread of the PE is in another collective of the same team. `is_this`: it is the calling thread.
 #[cold]
 fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: bool) -> ! {
     let [here, there] = [here, there].map(at);
@@ -298,7 +298,7 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
              as the closure of `from_fn`)"
         );
     }
-    // A program in another language has no such locations; its library adds the call of this thread.
+    // A program in another language has no Rust locations. Its library adds the call of this thread.
     let (calls, split) = if finds().is_some() {
         (String::new(), "by shmem_team_split_strided")
     } else {
@@ -312,22 +312,22 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
     );
 }
 
-/// Ratio of the time in which a byte arrives from another node to the time in which a core copies it on its node.
+/// Ratio of two times for one byte: to arrive from another node, and to be copied by a core on its node.
 const NEAR: usize = 4;
 
 /// A collective in progress, in one thread.
 pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
     pub(crate) endpoint: &'c Endpoint,
-    /// Number of the first barrier.
+    /// Number of the collective's first barrier.
     pub(crate) began: u64,
-    /// Bytes that this PE contributes.
+    /// Bytes that this PE contributes to the collective.
     bytes: usize,
-    /// The notification of the observer, once there is one.
+    /// Notification of the observer; None before the first barrier and without an observer.
     observed: Cell<Option<Observed>>,
 }
 
-/// The notification of an observer at the first barrier of a collective.
+/// The notification that an observer gets at the first barrier of a collective.
 #[derive(Clone, Copy)]
 struct Observed {
     family: Family,
@@ -337,7 +337,7 @@ struct Observed {
 }
 
 impl Collective<'_> {
-    /// Notifies the observer, if there is one, at the first barrier.
+    /// Notifies the observer of the collective at its first barrier, if there is an observer.
     pub(crate) fn tell_purpose(&self, purpose: &Purpose<'_>, count: u64) {
         if let (None, Some(location), Some(observer)) =
             (self.observed.get(), purpose.location, self.endpoint.observer())
@@ -363,8 +363,8 @@ impl Collective<'_> {
         self
     }
 
-    /// As [`Waiting::until`](shmem_core::endpoint::Waiting::until). The more bytes the collective has, which others copy meanwhile, the
-    /// longer a PE polls before it sleeps: a sleeping PE would be woken too late.
+    /// Blocks like [`Waiting::until`](shmem_core::endpoint::Waiting::until). The more bytes other members copy meanwhile, the longer a PE
+    /// polls before it sleeps, because a sleeping PE would wake too late.
     #[inline]
     pub(crate) fn wait_until(
         &self,
@@ -376,17 +376,17 @@ impl Collective<'_> {
         endpoint.waiting().until(bytes / NEAR, endpoint, done, sleep, activity);
     }
 
-    /// Counts a non-blocking collective, and returns its number, from 1.
+    /// Counts a started collective, and returns its number; the first has number 1.
     pub(crate) fn start(&self) -> u64 {
         let number = self.team.started() + 1;
         self.team.started.store(number, Ordering::Relaxed);
         number
     }
 
-    /// Returns the activity of this PE at a barrier, for messages.
+    /// Returns the description of this PE's call at a barrier, for diagnostics.
     pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let mut activity = purpose.activity(self.team.index, count);
-        // The team of all PEs needs no name. A long subject cuts off what is behind it.
+        // The world needs no name. The name comes first, because a long subject cuts off the text behind it.
         let is_named = self.team.index != WORLD;
         let name = || format!("team #{} with {}", self.team.index, counted(self.team.size(), "PE"));
         let mut words = Vec::from_iter(is_named.then(name));
@@ -400,7 +400,7 @@ impl Collective<'_> {
         activity
     }
 
-    /// As [`activity`](Self::activity), with the source line of a call from another language, which the second lookup finds.
+    /// Returns [`activity`](Self::activity) with the source line of a call from another language, which only a second lookup finds.
     pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let _ = self.activity(purpose, count);
         self.activity(purpose, count)
@@ -415,7 +415,7 @@ impl Collective<'_> {
         let count = self.next_meeting();
         team.count.store(count, Ordering::Relaxed);
         if team.index == WORLD {
-            // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
+            // SAFETY: only this PE's own record is changed, by the record's methods, which keep its protocol.
             unsafe { endpoint.system() }.record.enter_collective(count);
         }
         count

@@ -1,11 +1,12 @@
 //! A job inside one process, for tests: every PE is a thread.
 //!
-//! Every operation takes the path that it takes over a network, and the transport delays and reorders operations as far as is
-//! allowed. Every PE is alone on its node, unless a pattern puts several on a node (`SHMRUN_HOSTS_AS`, see [`HostsAs`]). PEs of a node
-//! reach each other as processes do: each has an arena of its own, into which it maps the memory of the others. Threads can pass
-//! values to each other without messages, so each [`Pe`], team, context and halo records its PE, and operations of other PEs refuse it.
+//! Every operation takes the same path as over a network. The transport delays and reorders operations as far as
+//! OpenSHMEM allows. Every PE is alone on its node, unless a pattern puts several PEs on a node (`SHMRUN_HOSTS_AS`, see
+//! [`HostsAs`]). PEs of a node access each other's memory as processes do: each PE has an arena of its own, into which
+//! it maps the memory of the other PEs. Threads can pass values directly to each other. So each [`Pe`], team, context
+//! and halo records its PE, and operations of other PEs refuse it.
 //!
-//! A PE that calls `exit` ends the process, and so all PEs. An exit handler prints that, and which PEs had not left the job.
+//! A PE that calls `exit` ends the process, and therefore all PEs. An exit handler then prints which PEs had not left the job.
 
 mod thread_bootstrap;
 
@@ -39,18 +40,17 @@ use crate::start::{JobParts, all_pes, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Exit code of a process whose PEs have run for longer than their limit.
+/// Exit code of a process whose PEs have exceeded their time limit (the code of `timeout(1)`).
 pub(crate) const TIMED_OUT: u8 = 124;
 
 static RUNNING: Mutex<Option<Neighbours>> = Mutex::new(None);
 
 thread_local! {
-    /// The number of the thread's PE. It has no destructor, so an exit handler can read it.
+    /// The number of the PE that the thread is. The type has no destructor, so an exit handler can still read it.
     static ME: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Runs `body` as `pes` PEs, each a thread of this process. If they run for longer than `limit`, the process prints
-/// where each PE waits, and ends.
+/// Runs `body` as `pes` PEs, each a thread of this process. After `limit`, prints where each PE waits, and ends the process.
 pub(crate) fn run<L: ThreadLevel>(
     pes: usize,
     limit: Option<Duration>,
@@ -77,23 +77,23 @@ pub(crate) fn run<L: ThreadLevel>(
     let grants: Alike<Vec<Grant>> = memory.into_iter().map(|mine| mine.grants).collect();
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
-    // SAFETY: `create` has mapped each slot, and the arenas live as long as the threads below.
+    // SAFETY: `create` has mapped each slot, and the arenas outlive the threads below.
     let targets = places.map(|place| unsafe { Target::new(place, 0..bytes) }).collect();
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));
     let shared = Arc::new(Shared::new(nodes.clone()));
-    // All nodes share this process's cores.
+    // All PEs count, because all nodes share the cores of this process.
     let has_cores = pes <= std::thread::available_parallelism().map_or(1, usize::from);
     let places: Vec<_> = (0..pes).map(|pe| (pe, arenas[pe].start_of(nodes.slot(pe)) as usize)).collect();
-    // SAFETY: the slots of the PEs, which the arenas map; the arenas outlive the threads below, and `_running`.
+    // SAFETY: the addresses are those of the PEs' slots, which the arenas map. The arenas outlive `_running` and the threads below.
     let neighbours = unsafe { Neighbours::new(&places, 0) };
     let _running = Running::new(neighbours.clone());
     let (over, is_over) = mpsc::channel::<()>();
     let program = &body;
-    // The calling thread, that of the network, and that of the time limit.
+    // Threads that are no PEs: the calling thread, the network's thread, and the thread of the time limit.
     stand_for_all(2 + usize::from(limit.is_some()));
     std::thread::scope(|scope| {
-        // Dropped when all PEs have ended, or one could not be started.
+        // The sender is dropped when all PEs have ended, or a PE could not be started. This ends the thread of the time limit.
         let over = Arc::new(over);
         if let Some(limit) = limit {
             let neighbours = neighbours.clone();
@@ -114,7 +114,7 @@ pub(crate) fn run<L: ThreadLevel>(
             let cores = if has_cores { nodes.neighbours(me).count() } else { 0 };
             let body = move || {
                 ME.set(Some(me));
-                // SAFETY: all `Pe`s that this PE has, before any is given out.
+                // SAFETY: every `Pe` of this PE is made here, before the program can get one.
                 let seen = |pe: Pe| unsafe { pe.seen_by(me as u32) };
                 let numbers = all_pes(&hosts, me, false).into_iter().map(seen).collect();
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
@@ -138,7 +138,7 @@ pub(crate) fn run<L: ThreadLevel>(
             let spawned = thread.spawn_scoped(scope, move || {
                 let _over = over;
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
-                    // The other PEs may wait for this PE for ever.
+                    // The process ends, because the other PEs may wait for this PE forever.
                     process_exit::end(101, || ());
                 }
             });
@@ -148,7 +148,7 @@ pub(crate) fn run<L: ThreadLevel>(
     })
 }
 
-/// Makes PEs known to [`exited`] as long as their memory is mapped.
+/// A guard that makes the PEs known to [`exited`] while their memory is mapped.
 struct Running(());
 
 impl Running {
@@ -173,21 +173,21 @@ fn at_exit() {
     unsafe extern "C" {
         safe fn on_exit(run: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     }
-    // Without memory for one more handler nothing is printed.
+    // An error (no memory for one more handler) is ignored: the process then ends without the report.
     _ = on_exit(run, std::ptr::null_mut());
 }
 
-/// Other C libraries do not pass the code.
+/// C libraries other than glibc do not pass the exit code to a handler.
 #[cfg(not(target_env = "gnu"))]
 fn at_exit() {
     extern "C" fn run() {
         exited(None);
     }
-    // SAFETY: a function of this program, which stays as long as the process.
+    // SAFETY: `run` is a function of the program, which stays loaded until the process ends.
     _ = unsafe { libc::atexit(run) };
 }
 
-/// Called by `exit`: if a PE has not left the job, prints a message and ends the process.
+/// Reports PEs that have not left the job, and ends the process; returns if all have left. `exit` calls this function.
 fn exited(code: Option<c_int>) {
     let running = RUNNING.lock();
     let Some(pes) = running.as_ref() else { return };

@@ -13,7 +13,7 @@ use shmem_launch::bootstrap::Bootstrap;
 pub(super) struct Nodes(pub(super) Vec<u32>);
 
 impl Nodes {
-    /// The PEs of a PE's node, itself included, in order.
+    /// Returns the PEs of a PE's node in order, including that PE.
     pub(super) fn neighbours(&self, pe: usize) -> impl Iterator<Item = usize> + '_ {
         let node = self.0[pe];
         self.0.iter().enumerate().filter(move |(_, other)| **other == node).map(|(other, _)| other)
@@ -26,7 +26,7 @@ impl Nodes {
 
 pub(super) struct Shared {
     values: Mutex<HashMap<(usize, String), Vec<u8>>>,
-    /// Descriptors of each PE for the others on its node, during `share`.
+    /// File descriptors that each PE passes to the other PEs of its node, during `share`.
     descriptors: Mutex<Vec<Vec<OwnedFd>>>,
     barrier: Barrier,
     nodes: Nodes,
@@ -82,7 +82,7 @@ impl Bootstrap for Threads {
         let Shared { descriptors: given, barrier, nodes, .. } = &*self.shared;
         let given = || given.lock();
         let own = descriptors.iter().map(|d| d.try_clone_to_owned()).collect::<io::Result<_>>();
-        // Also after an error: the other PEs wait in the barrier.
+        // An error is returned only after the barriers, because the other PEs wait in them.
         let failed = own.map(|own| given()[self.me] = own);
         barrier.wait();
         let copy = |pe: usize| given()[pe].iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();

@@ -1,4 +1,4 @@
-//! The members of a job and of teams, by number, rank and node. Memory does not grow with members that follow a rule.
+//! The members of a job and of teams, by number, rank and node. If members follow a rule, memory does not grow with their number.
 //!
 //! ```text
 //! ranks              the numbers of PEs by rank: a start, a stride and a size; a list only where these do not describe them

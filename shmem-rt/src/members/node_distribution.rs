@@ -2,16 +2,16 @@
 
 use core::ops::Range;
 
-/// The ranks of a team by node, computed once for each team, for collectives.
+/// The ranks of a team by node. Computed once for each team, for collectives.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Prefix sums of member counts by node, and the total.
+    /// Number of members on lower nodes, by node. The last entry is the number of all members.
     before: Box<[u32]>,
-    /// Ranks sorted by node; None if they already are.
+    /// Ranks sorted by node; None if the ranks are in that order anyway.
     order: Option<Box<[u32]>>,
-    /// Members of the largest node.
+    /// Number of members on the largest node.
     pub(crate) most: usize,
-    /// The largest power of two that divides the first rank of every node, if ranks follow each other node by node.
+    /// Largest power of two that divides the first rank of every node, if ranks are sorted by node.
     unit: usize,
 }
 
@@ -43,13 +43,13 @@ impl Layout {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
-    /// Returns the number of members on `count` nodes, the last of which is `node`.
+    /// Returns the number of members on the `count` nodes that end with `node`.
     pub(crate) fn members_back(&self, node: usize, count: usize) -> usize {
         let [first, second] = self.ranks_back(node, count);
         first.len() + second.len()
     }
 
-    /// Returns the number of lower ranks on the rank's own node, `node`.
+    /// Returns the number of lower ranks on `node`, the node of `rank`.
     pub(crate) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
             Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
@@ -57,12 +57,12 @@ impl Layout {
         }
     }
 
-    /// Whether ranks follow each other node by node.
+    /// Whether ranks are sorted by node.
     pub(crate) fn is_in_order(&self) -> bool {
         self.order.is_none()
     }
 
-    /// Returns the ranks of a node, from the lowest on.
+    /// Returns the ranks of a node in ascending order.
     pub(crate) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
         self.ranks(node).map(|place| match &self.order {
             Some(order) => order[place] as usize,
@@ -70,8 +70,8 @@ impl Layout {
         })
     }
 
-    /// Returns the positions in node order of the ranks on `count` nodes up to `node`; before node 0 comes the last node. There are two
-    /// runs, in ascending order. Where the nodes wrap, the first run begins at position 0. If not, the first run is empty.
+    /// Returns positions in the list of ranks sorted by node: those of the `count` nodes that end with `node`, counted cyclically. There
+    /// are two ascending runs. If the nodes wrap around, the first run begins at position 0; otherwise it is empty.
     pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
@@ -81,29 +81,29 @@ impl Layout {
                 let nodes = self.nodes();
                 let (first, all) =
                     (self.before[nodes + node + 1 - count] as usize, self.before[nodes] as usize);
-                // All nodes are one run.
+                // All nodes together form one run.
                 if first == end { [0..0, 0..all] } else { [0..end, first..all] }
             }
         }
     }
 
-    /// Returns the positions of a node's ranks in node order, which are the ranks if these are in order.
+    /// Returns the positions of a node's ranks in the list of ranks sorted by node. These are the ranks if `is_in_order`.
     pub(crate) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
-    /// Returns an upper limit on the values in a cover of `nodes` consecutive nodes, for ranks in order.
+    /// Returns an upper limit on the values of a reduction's cover of `nodes` consecutive nodes, for ranks sorted by node.
     pub(crate) fn most_values(&self, nodes: usize) -> usize {
         most_vertices((nodes * self.most).div_ceil(self.unit))
     }
 }
 
-/// Returns an upper limit on the values in a cover of `nodes` consecutive nodes of `each` ranks.
+/// Returns an upper limit on the values of a reduction's cover of `nodes` consecutive nodes with `each` ranks.
 pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
-/// Returns an upper limit on the vertices in a cover of consecutive leaves, at any start.
+/// Returns an upper limit on the vertices in a cover of `leaves` consecutive leaves of the reduction tree.
 fn most_vertices(leaves: usize) -> usize {
     match leaves {
         0..=3 => leaves,

@@ -1,30 +1,30 @@
-//! The nodes of members.
+//! Maps the members of a team or of a job to nodes.
 
 use std::collections::HashMap;
 
 /// The nodes of members, numbered from 0 in the order of their first members.
 #[derive(Debug)]
 pub(super) struct Nodes {
-    /// The rank of the first member of each node, ascending.
+    /// Rank of the first member of each node, ascending.
     firsts: Box<[u32]>,
     spread: Spread,
 }
 
-/// Rule that gives a member's node.
+/// The rule that maps a member to its node.
 #[derive(Debug)]
 enum Spread {
     Blocks,
     /// Rank `r` is on node `r % nodes`.
     Cyclic,
-    /// The node by key: a place, or a rank.
+    /// The node of each key. [`of_places`](Nodes::of_places) has places as keys, [`of_hosts`](Nodes::of_hosts) has ranks.
     Mixed(Box<[u32]>),
 }
 
-/// The node of a place without members.
+/// Entry of a place (a host, or a node of the job) that has no members.
 const NOBODY: u32 = u32::MAX;
 
 impl Nodes {
-    /// Finds the nodes of members by the place of each, below `count`: members with equal places share memory. The key is the place.
+    /// Finds the nodes of members. Members with equal places share memory; a place is a number below `count`. The key is the place.
     pub(super) fn of_places(places: impl Iterator<Item = usize> + Clone, count: usize) -> Self {
         let mut of = vec![NOBODY; count];
         let (mut firsts, mut is_blocks) = (Vec::new(), true);
@@ -46,7 +46,7 @@ impl Nodes {
         Self { firsts: firsts.into(), spread }
     }
 
-    /// Finds the nodes of members by the host of each, any number. The key is the rank.
+    /// Finds the nodes of members by the host number of each, which may be any number. The key is the rank.
     pub(super) fn of_hosts(hosts: &[u32]) -> Self {
         let mut seen = HashMap::new();
         let mut places = Vec::with_capacity(hosts.len());

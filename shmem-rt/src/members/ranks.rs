@@ -5,9 +5,9 @@ use std::ops::Range;
 /// The numbers of PEs, by rank, all different.
 #[derive(Debug)]
 pub(super) enum Ranks {
-    /// `start`, `start + stride`, and so on.
+    /// Numbers `start`, `start + stride`, and so on.
     Strided { start: u32, stride: i64, size: u32 },
-    /// Numbers by rank, without a stride, and the ranks in the order of their numbers.
+    /// Numbers without a common stride, by rank; and the ranks in the ascending order of their numbers.
     Listed { numbers: Box<[u32]>, ascending: Box<[u32]> },
 }
 
@@ -45,7 +45,7 @@ impl Ranks {
         }
     }
 
-    /// Returns the range of the numbers, if they are consecutive.
+    /// Returns the numbers as a range, if they are consecutive.
     pub(super) fn range(&self) -> Option<Range<usize>> {
         match self {
             Self::Strided { start, stride, size } if *stride == 1 || *size == 1 => {

@@ -17,7 +17,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory of all PEs by number; PEs with equal `hosts` share memory.
+    /// Makes the directory of all PEs in the order of their numbers. PEs with equal `hosts` share memory.
     pub(crate) fn new(pes: PeList, hosts: &[u32]) -> Self {
         Self { pes, nodes: Nodes::of_hosts(hosts) }
     }
@@ -42,7 +42,7 @@ impl Directory {
 pub(crate) struct Members {
     pub(crate) directory: Arc<Directory>,
     ranks: Ranks,
-    /// Keys are nodes of the job.
+    /// The members' nodes. A member's key is the number of its node in the job.
     nodes: Nodes,
 }
 
@@ -53,7 +53,7 @@ impl Members {
         Self::new(directory, ranks)
     }
 
-    /// Returns the members of a team with these ranks, at least one and all different, in the order of their new ranks.
+    /// Returns the members with the given ranks of `team`, at least one and all different. Their order gives the new ranks.
     pub(crate) fn of(team: &Self, ranks: impl IntoIterator<Item = usize>) -> Self {
         let numbers = ranks.into_iter().map(|rank| team.member(rank).number() as u32).collect();
         Self::new(Arc::clone(&team.directory), Ranks::of(numbers))

@@ -1,4 +1,4 @@
-//! Statistics, trace and checks of a job's operations: one [`Observer`], which exists only if the environment asks for one of the three.
+//! Statistics, trace and checks of a job's operations, behind one [`Observer`], which exists only if the environment requests any.
 
 mod check;
 mod statistics;
@@ -29,7 +29,7 @@ impl Observers {
         !Self::wanted(settings).is_empty()
     }
 
-    /// The variables that request an observer. All PEs set the same ones, because results are combined.
+    /// Returns the names of variables that request an observer. They must be equal on all PEs, because results are combined.
     pub(crate) fn wanted(settings: &Settings) -> Vec<&'static str> {
         let asked = [
             (settings.stats, STATS),
@@ -39,7 +39,7 @@ impl Observers {
         asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, variable)| variable.name).collect()
     }
 
-    /// Creates the requested observers, if any. All PEs call this together.
+    /// Creates the requested observers. All PEs call this function together.
     pub(crate) fn new(
         settings: &Settings,
         node: NodePes,
@@ -62,7 +62,7 @@ impl Observers {
         self.counters.is_some() || self.trace.is_some()
     }
 
-    /// Writes the trace so far, before the job is aborted.
+    /// Writes the recorded part of the trace, before the job is aborted.
     pub(crate) fn save(&self) {
         if let Some(trace) = &self.trace {
             trace.save();
@@ -73,7 +73,7 @@ impl Observers {
         self.counters.as_ref().map(Counters::now)
     }
 
-    /// Prints and writes the results. All PEs call this together, after their last operation.
+    /// Prints and writes the results. All PEs call this function together, after their last operation.
     pub(crate) fn conclude(&self, sent: Traffic, strangers: u64, bootstrap: &dyn Bootstrap) -> Result<()> {
         if let Some(counters) = &self.counters {
             statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(Error::launcher)?;
@@ -89,13 +89,13 @@ impl Observers {
 }
 
 thread_local! {
-    /// Number of nested operations that the calling thread is in.
+    /// Nesting depth of the operations that the calling thread executes.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Observer for Observers {
     fn begin(&self, call: &Call<'_>) -> u64 {
-        // Operations inside another one are not observed: a lock is a lock, and not some atomics.
+        // Only the outermost operation is observed: a lock counts as a lock, and not as the atomics that it uses.
         if DEPTH.replace(DEPTH.get() + 1) > 0 {
             return 0;
         }

@@ -13,17 +13,16 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
 use shmem_launch::diagnostics::say;
 
-/// The numbers of one PE.
 #[derive(Serialize, Deserialize)]
 struct Counts {
-    /// Operations with other nodes, their bytes, and dropped messages.
+    /// (operations with other nodes, their bytes, dropped messages of senders that are not in the job).
     network: [u64; 3],
     operations: Statistics,
 }
 
 impl Message for Counts {}
 
-/// Collects the numbers of all PEs; PE 0 prints them.
+/// Collects the counts of all PEs. PE 0 prints the table.
 pub(super) fn conclude(
     mine: &Statistics,
     sent: Traffic,

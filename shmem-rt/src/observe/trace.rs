@@ -1,8 +1,8 @@
 //! The trace of a job (`SHMEM_TRACE`), in the Trace Event Format of Chrome, which Perfetto reads as well.
 //!
-//! All PEs append to one file, each by one write of whole lines, so lines are not mixed. The file is a list of events, whose end may
-//! be missing, so the file of an aborted job can be loaded as well. `%p` in the name is the PE's number: then each PE writes a file
-//! of its own.
+//! All PEs append to one file. Each write consists of whole lines, so lines are not mixed. The format allows that the
+//! end of the list of events is missing, so the file of an aborted job can be loaded. If the name contains `%p`, which
+//! stands for the PE's number, each PE writes a file of its own.
 //!
 //! Source: "Trace Event Format" (complete events `X`, metadata events `M`).
 
@@ -27,13 +27,13 @@ pub(super) struct Trace {
     me: usize,
     ends: bool,
     path: PathBuf,
-    /// The file, which other PEs open at their first write.
+    /// The trace file. PEs other than its maker open it when they first write.
     file: OnceLock<Option<File>>,
     buffer: Mutex<Vec<u8>>,
 }
 
 impl Trace {
-    /// Opens the file; PE 0 makes it.
+    /// Starts a trace. PE 0 (with `%p`, each PE) makes the file.
     pub(super) fn create(path: &str, me: usize) -> Result<Self> {
         let ends = me == 0 || path.contains("%p");
         let path = path.replace("%p", &me.to_string());
@@ -108,7 +108,7 @@ impl Trace {
     }
 
     fn flush(&self, buffer: &mut Vec<u8>) {
-        // A full disk ends the trace, and not the program.
+        // Errors are ignored, so that a full disk ends the trace, but not the program.
         if let Some(mut file) = self.file.get_or_init(|| join(&self.path).ok()).as_ref() {
             let _ = file.write_all(buffer);
         }
@@ -116,11 +116,11 @@ impl Trace {
     }
 }
 
-/// Makes the file, in place of a file that has its name.
+/// Makes the trace file. Replaces a file with the same name.
 fn begin(path: &Path) -> io::Result<File> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => return Err(no_file()),
-        // Another job may have removed it since.
+        // Another job may have removed the file since the check.
         Ok(_) => std::fs::remove_file(path).or_else(absent)?,
         Err(error) => absent(error)?,
     }
@@ -137,12 +137,12 @@ fn no_file() -> io::Error {
     io::Error::other("it is a directory, a link or a device, and no file")
 }
 
-/// Opens the file that PE 0 has made; on another file system, makes one.
+/// Opens the file that PE 0 has made, or makes a file if PE 0's is on another file system.
 fn join(path: &Path) -> io::Result<File> {
     append(path, OpenOptions::new().create(true))
 }
 
-/// Opens a file to append to. No link is followed, no pipe is waited for, and no file of another user is written to.
+/// Opens a file for appending. Follows no link, does not block on a pipe, and refuses a file of another user.
 fn append(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
     let file = options.open(path)?;

@@ -1,5 +1,5 @@
-//! Partitions that outlive the job, with objects by name. At the start all PEs [`open`] their files, agree on one persist, and read
-//! the names in them. The head of `shmem_core::memory`'s module `pmem` has the argument why the files survive crashes.
+//! Partitions that outlive the job, whose objects have names. At the start all PEs [`open`] their files, agree on one persist, and
+//! read the objects' names in the files. The head of `shmem_core::memory`'s module `pmem` proves that the files survive crashes.
 
 mod names;
 mod open;

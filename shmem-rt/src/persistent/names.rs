@@ -1,4 +1,4 @@
-//! Objects by name, on the heaps of partitions that outlive the job.
+//! Objects with names, on the heaps of partitions that outlive the job.
 
 use core::any::TypeId;
 use std::sync::{Arc, MutexGuard};
@@ -19,20 +19,19 @@ use crate::state::persistent_partition::Shelf;
 use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {
-    /// Returns the object with a name: as persisted, if an earlier job has made it, otherwise a new one with
-    /// these initial contents. Collective. The partition must have `KIND=PMEM`.
+    /// Returns the object called `name`. If an earlier job has made and persisted it, it has the persisted contents.
+    /// Otherwise it is new, with the contents `initial`. Collective. The partition must have `KIND=PMEM`.
     ///
-    /// An existing object must have as many items, of equal size and alignment, as `initial`. Types are compared by
-    /// name: within a job all types, with an object of an earlier job only numbers and arrays of numbers.
-    /// The program answers for the meaning of a struct's fields.
+    /// An existing object must have as many items, of equal size and alignment, as `initial`. The types are compared,
+    /// too: within a job always, but with an object of an earlier job only for numbers and arrays of numbers. So a
+    /// program that changes a struct must ensure that old contents keep their meaning.
     ///
-    /// Dropping the handle keeps the object; [`remove`](Self::remove) frees it. Objects without a name
-    /// are gone when the job ends.
+    /// Dropping the handle keeps the object; [`remove`](Self::remove) frees it. The end of the job frees objects without a name.
     ///
     /// # Errors
     ///
-    /// [`NameError`] if the name is malformed or that of another kind of object, or the partition does not outlive
-    /// the job; or if the heap has no room: the same error on every PE.
+    /// [`NameError`], if the name is malformed, an object of another type has the name, or the partition does not
+    /// outlive the job. An error of the heap, if free memory is short. The error is the same on every PE.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -56,7 +55,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         world.reclaim_for(&agreed);
         let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
-        // Types may differ and have one name.
+        // Both the id and the name of the type are compared, because different types may have the same name.
         let asked = (TypeId::of::<Item<I>>(), kind);
         let opened = *shelf.opened.get(name).unwrap_or(&asked);
         let made = match shelf.find(name) {
@@ -77,7 +76,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
             }
             None => {
                 let made = self.make(shelf, job, wanted)?;
-                // SAFETY: a fresh block of `items` aligned items of this PE.
+                // SAFETY: the address is a new block of this PE with `items` aligned items.
                 unsafe { initial.write(world.endpoint().mine(made.offset).cast()) };
                 made
             }
@@ -89,14 +88,13 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let released = Arc::clone(ledger.released());
         drop(ledger);
         agreed.again();
-        // SAFETY: the ledger has reserved the object under this number on every PE, for as long as the object has a
-        // name, and then until the handle counted here is dropped. Every PE has initialised its copy, in this job or
-        // before the persist that restored it, with as many items of that size and alignment, and any bytes
-        // are a value.
+        // SAFETY: on every PE the ledger has reserved the object under this id for as long as the object has a name, and afterwards
+        // until the handle counted by `open` is dropped. Every PE has initialised its copy, in this job or before the persist that
+        // restored the copy, with as many items of the same size and alignment. Any bytes are a valid value.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, items, released) })
     }
 
-    /// The objects with names, in the order in which they were made.
+    /// Returns the named objects, in the order in which they were made.
     ///
     /// # Errors
     ///
@@ -107,12 +105,12 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(self.shelf(&mut shelves)?.objects.clone())
     }
 
-    /// Removes the name of an object. Collective. The memory is used again when every PE has dropped its
-    /// handles. After the next persist no job finds the object.
+    /// Removes the name of an object. Collective. The object's memory is reused after every PE has dropped its handles. A later job
+    /// still finds the object, if this job ends before the next persist.
     ///
     /// # Errors
     ///
-    /// If there is no such name, or the partition does not outlive the job.
+    /// If no object has the name, or the partition does not outlive the job.
     #[track_caller]
     pub fn remove(&self, name: &str) -> Result<()> {
         let arguments: Vec<u64> = [u64::from(self.segment)].into_iter().chain(words_of(name)).collect();
@@ -144,7 +142,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
     }
 
-    /// Reserves a new object, and enters its name, on every PE.
+    /// Reserves the memory of a new object, and records its name, on every PE.
     #[track_caller]
     fn make(&self, shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
         let full = |room| NameError::Full { partition: self.name().to_owned(), room };

@@ -1,4 +1,4 @@
-//! Opening at the start: every PE opens its files, all agree on a persist, and each reads the names in its files.
+//! Opens persistent partitions: all PEs open their files, agree on a persist, and read the objects' names in the files.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -16,18 +16,18 @@ use crate::setup::Setup;
 use crate::state::names::encode;
 use crate::state::persistent_partition::Shelf;
 
-/// A PE's report of its files to the others.
+/// The report that a PE sends to the other PEs about its files.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
-    /// A random number; PE 0's marks the files that are made together.
+    /// A random number. The number of PE 0 marks all files that are made together.
     set: u64,
-    /// The persists in each file, in the order of their partitions, or why the file is refused.
+    /// For each file, in the order of partitions, the persists in it, or the reason why the file is refused.
     files: Vec<Result<Vec<Persist>, String>>,
 }
 
 impl Message for Report {}
 
-/// Opens the files of this PE, if all PEs agree. An error is the same on every PE, and changes nothing.
+/// Opens the files of this PE, if all PEs agree. Otherwise returns the same error on every PE, and leaves existing files unchanged.
 pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, PmemFile>> {
     if persistent(setup).next().is_none() {
         return Ok(BTreeMap::new());
@@ -36,26 +36,26 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     let reports = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
     let reports: Option<Vec<Report>> = reports.iter().map(|report| codec::decode(report).ok()).collect();
     let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
-    // Also after an error: no PE ends the job before all PEs have removed the files that they made. And no PE
-    // writes a file before all PEs are at the same persist.
+    // The fence also follows an error: no PE ends the job before all PEs have removed the files that they made. And no
+    // PE writes to a file before the files of all PEs are at the same persist.
     bootstrap.fence().map_err(Error::launcher)?;
     settled
 }
 
-/// As [`open`], for all PEs of a job that is one process.
+/// As [`open`], for all PEs of a job whose PEs are threads of one process.
 pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, PmemFile>>> {
     let (files, reports): (Vec<_>, Vec<_>) = (0..pes).map(|pe| candidates(setup, pe, pes)).unzip();
     files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
 
-/// The partitions that outlive the job, each with its position among all.
+/// Returns the partitions that outlive the job, each with its position among all partitions.
 fn persistent(setup: &Setup) -> impl Iterator<Item = (usize, &PartitionSpec)> {
     setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file())
 }
 
-/// Opens, or makes, the files of a PE, before the PEs have agreed. Returns those that are not refused, and the report of the PE.
+/// Opens or makes the files of a PE, before the PEs agree. Returns the files that were not refused, and the report of the PE.
 fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Vec<PmemFile>, Report) {
-    // The keys of a `RandomState` are random numbers.
+    // The hash is a random number, because the keys of a `RandomState` are random.
     let (mut files, mut report) =
         (Vec::new(), Report { set: RandomState::new().hash_one(pe), files: Vec::new() });
     for (k, spec) in persistent(setup) {
@@ -70,7 +70,7 @@ fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Vec<PmemFile>, Report) {
     (files, report)
 }
 
-/// Restores the files of a PE to the persist that all PEs have, by the reports of all.
+/// Restores the files of a PE to the persist on which all PEs agree, according to the reports of all PEs.
 fn settle(files: Vec<PmemFile>, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, PmemFile>> {
     let agreed: Vec<u64> =
         match persistent(setup).enumerate().map(|(at, (_, spec))| agreed(spec, at, reports)).collect() {
@@ -93,7 +93,7 @@ fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// The persist of a partition, which is number `at` of those that outlive the job, in the files of all PEs: the same on every PE.
+/// Returns the persist to which all PEs restore partition number `at` of those that outlive the job; the same on every PE.
 fn agreed(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<u64> {
     let mut found = Vec::with_capacity(reports.len());
     for (pe, report) in reports.iter().enumerate() {
@@ -109,8 +109,8 @@ fn of_files(pe: usize, reason: &str) -> Error {
     ErrorKind::Start(format!("PE {pe}: {reason}")).into()
 }
 
-/// Reads the names in the partitions of this PE, which are mapped in the slot at `mine` and not used yet. All PEs must find the same
-/// names: each PE compares its own names with those of PE 0, byte by byte.
+/// Reads the names of objects in this PE's partitions, which are mapped in the slot at `mine` and not used yet. Each PE
+/// compares its names byte by byte with those of PE 0, because all PEs must find the same names.
 pub(crate) fn shelve(
     setup: &Setup,
     files: BTreeMap<usize, PmemFile>,
@@ -125,7 +125,7 @@ pub(crate) fn shelve(
     let shelves = files.into_iter().map(|(k, file)| {
         let (spec, part) = (&setup.table.specs()[k], &setup.statics.partitions[k]);
         let (range, heap) = (setup.layout.partition(k), part.end as usize);
-        // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`, and no token exists yet.
+        // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`. No token exists, so no operation uses them.
         unsafe { Shelf::new(spec, part.index, range, heap, file, mine, ledger) }
     });
     let shelves: Result<Vec<_>, String> = shelves.collect();

@@ -14,20 +14,20 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Saves the contents of the partitions with `KIND=PMEM`, on all PEs: a later job that names the same files
-    /// begins with exactly that, whatever happens to this job. Collective. Returns the number of partitions that
-    /// were saved: 0 if no partition of the job is in a file.
+    /// Saves the contents of the partitions with `KIND=PMEM`, on all PEs. A later job that names the same files begins
+    /// with exactly these contents, whatever happens to this job. Collective. Returns the number of saved partitions,
+    /// which is 0 if no partition of the job is in a file.
     ///
-    /// All earlier puts, by any PE, are saved; that is why the world is borrowed exclusively. Each partition
-    /// is saved as a whole: after a crash, one of several partitions may be at this persist and
-    /// another one at the last. Nothing else saves: a job that ends does not persist.
+    /// All earlier puts, by any PE, are saved. (The world is borrowed exclusively, so that none is in progress.) Each
+    /// partition is saved atomically, but not several together: after a crash, one partition may have the contents of
+    /// this persist, and another those of the previous persist. The end of a job does not persist.
     ///
-    /// It costs three flushes of each file, and a comparison of the partition with a copy.
+    /// A persist costs three flushes of each file, and a comparison of the partition with a copy.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotPersisted`], on all PEs, if a disk fails: then a later job finds the last persist, and this job
-    /// cannot persist the partition any more.
+    /// [`ErrorKind::NotPersisted`], on all PEs, if a disk fails. Then a later job finds the previous persist, and all
+    /// further persists of the partition in this job fail.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -51,8 +51,8 @@ impl<L: ThreadLevel> World<L> {
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let mut shelves = job.memory.shelves.lock();
         for shelf in shelves.iter_mut() {
-            // A raw transfer may have overwritten the list in the partition: the list in this process counts.
-            // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
+            // A raw transfer may have overwritten the partition's list of names, so this process's copy is written again.
+            // SAFETY: the address is the start of this PE's slot. `agree_on` admits one thread, and the shelves are locked.
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
                 say(&format!(
                     "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the program; it is \
@@ -82,7 +82,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// The result of all PEs: a failed PE, and its error number.
+/// Combines the results of all PEs. The error is (a PE that failed, its error number), the same on all PEs.
 fn worst(agreed: &Agreed<'_>, mine: Result<(), Errno>) -> Result<(), (usize, i32)> {
     let me = agreed.collective.endpoint.me().number() as u64;
     let code = |errno: Errno| (me + 1) << 32 | u64::from(errno.raw_os_error().unsigned_abs());

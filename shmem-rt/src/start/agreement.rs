@@ -1,5 +1,5 @@
-//! The two exchanges that every job makes at its start: of a text that describes the set-up, which must be equal on all PEs, and of each
-//! PE's memory. Only the first PE sends its text, because a launcher may be slow. PEs compare before they make any memory.
+//! The two exchanges of every start. First, PEs compare a text that describes the set-up, before they make any memory; only the
+//! first PE sends its text, because a launcher may be slow. Second, PEs exchange descriptions of their memory.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::fixed_text::first_difference;
@@ -33,11 +33,11 @@ pub(crate) fn agree(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<()> {
     .into())
 }
 
-/// All that must be equal on all PEs, one line each.
+/// Returns all properties that must be equal on all PEs, one per line.
 fn describe(setup: &Setup) -> String {
     let storage = setup.settings.array_storage.map(|storage| storage.to_string());
     let mut lines = vec![version::NAME.into()];
-    // First, because other lines depend on the program.
+    // The program's line is first, because other lines depend on the program.
     lines.extend(PROGRAM.get().map(|program| program.line.clone()));
     lines.extend([
         format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
@@ -56,7 +56,7 @@ fn describe(setup: &Setup) -> String {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct PeMemory {
-    /// The files of the slot, and the bytes in each.
+    /// The files that make up the PE's slot, and the bytes of each.
     pub(crate) files: Vec<FilePart>,
     pub(crate) cpus: Cpus,
     pub(crate) grants: Vec<Grant>,
@@ -65,7 +65,7 @@ pub(crate) struct PeMemory {
 impl Message for PeMemory {}
 
 impl PeMemory {
-    /// Sends this message, and receives each PE's. All have equally many partitions.
+    /// Sends this message to all PEs, and receives the message of each PE. It is an error if the numbers of partitions differ.
     pub(crate) fn exchange(&self, bootstrap: &dyn Bootstrap) -> Result<Alike<Self>> {
         let all = bootstrap.exchange("told", &codec::encode(self)).map_err(Error::launcher)?;
         let all: Alike<Vec<u8>> = all.into_iter().collect();

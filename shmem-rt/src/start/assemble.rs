@@ -1,4 +1,4 @@
-//! Puts a world together, once its memory exists.
+//! Constructs the world of a PE, after the start has made its memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -39,35 +39,34 @@ use crate::thread::ThreadLevel;
 use crate::warnings;
 use crate::world::World;
 
-/// What a PE's part of a job is made of.
 pub(crate) struct JobParts {
     pub(crate) setup: Setup,
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) arena: Arc<Arena>,
-    /// Of each PE, the grants of its partitions.
+    /// For each PE, the grants of its partitions.
     pub(crate) grants: Alike<Vec<Grant>>,
-    /// Files of this PE's partitions that are to outlive the job, by their position.
+    /// Files of this PE's partitions that outlive the job, by the partition's position.
     pub(crate) files: BTreeMap<usize, PmemFile>,
     pub(crate) directory: Arc<Directory>,
     /// Number of cores for the PEs of this host.
     pub(crate) cores: usize,
-    /// CPUs of each PE of this host; empty: not known.
+    /// CPUs of each PE of this host. Empty if they are unknown.
     pub(crate) cpus: Alike<Vec<usize>>,
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) fabric: Option<String>,
-    /// All PEs, if they are threads of this process: mapped for as long as any of them runs.
+    /// All PEs, if they are threads of this process. Their memory is mapped until the last of them has ended.
     pub(crate) inside: Option<Neighbours>,
 }
 
-/// Puts a world together. Ends the job if files, observers or the number of endpoints do not allow it.
+/// Constructs a world. Ends the job if persistent files, observers or the number of endpoints do not allow it.
 pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let JobParts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
-    // Before anything is dropped: a drop may wait for other PEs.
+    // Ends the job before any part is dropped, because a drop may wait for other PEs.
     let end = |error: &Error| -> ! { bootstrap.abort(1, &error.to_string()) };
     let (number, pes) = (bootstrap.number(), directory.pes());
     let slot = pes[number].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let (mine, stride) = (arena.start_of(slot), arena.stride());
-    // Number and start of the slot of each PE of this node, by slot.
+    // (PE number, address of the PE's slot) for each PE of this node, by slot.
     let on_node = pes.iter().filter_map(|pe| Some((pe.number(), arena.start_of(pe.on_node()?) as usize)));
     let on_node: Vec<_> = on_node.collect();
 
@@ -96,10 +95,10 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let observers = observers.unwrap_or_else(|error| end(&error));
 
     let (far, segments) = (parts.transport, Arc::new(layout.segments()));
-    // SAFETY: the slots of the PEs on this node, mapped while a thread can wait: a wait needs an endpoint.
+    // SAFETY: the slots of this node's PEs are mapped while a thread can wait, because a wait needs an endpoint.
     let neighbours = unsafe { Neighbours::new(&on_node, slot) };
     let is_watched = settings.standstill && far.as_ref().is_none_or(|far| far.threads().is_some());
-    // Before operations are counted: this channel is not the program's.
+    // Deadlock detection uses the transport that does not count, because its operations are not the program's.
     let asking = far.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
     let reported = parts.inside.clone().unwrap_or_else(|| neighbours.clone());
     let watch = is_watched.then(|| {
@@ -123,15 +122,15 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let far = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(far);
     let (base, me) = (arena.base(), pes[number]);
     let (known, waiting) = (Arc::clone(&segments), Arc::new(waiting));
-    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps the arena.
+    // SAFETY: the arena maps the slot of every `Pe` of this job that has a slot, and the job owns the arena.
     let template = unsafe { Endpoint::new(base, stride, mine, me, None, known, waiting) };
     let template = template.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
-    // SAFETY: the transport reaches the PEs without a slot.
+    // SAFETY: the transport reaches all PEs that have no slot in this node's arena.
     let endpoints = unsafe { Endpoints::new(template, far.clone()) };
     let holdings = Holdings::start(&settings, endpoints.units(), on_node.len(), slot, L::USE);
     let holdings = holdings.unwrap_or_else(|error| end(&error));
     let endpoint = endpoints.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
-    // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
+    // SAFETY: only the record of this PE is changed, by the record's own methods, which keep its protocol.
     let record = &unsafe { endpoint.system() }.record;
     record.start(me.number() as u32, std::process::id());
     record.set_stage(Stage::Running);
@@ -143,7 +142,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
         endpoints,
         transport: far.as_ref().map_or("shm", |far| far.name()),
         fabric: parts.fabric,
-        // As PE 0 has measured and just sent to the others.
+        // The costs that PE 0 has measured and sent to all PEs.
         model: Model::from(far.as_ref().map_or(Row::TCP, |far| far.costs())),
         far,
         asking,
@@ -205,7 +204,7 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
     of_partition.collect()
 }
 
-/// A channel of the runtime's own operations to other nodes.
+/// Opens a channel to other nodes for the runtime's own operations.
 fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> Far {
     let lane = Lane { unit: 0, tracking: Tracking::Events, patient };
     let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));

@@ -1,7 +1,7 @@
-//! The fabric to PEs on other hosts: whether it is needed, and its start.
+//! Opens the fabric that connects PEs on different hosts, if the job needs it.
 //!
-//! PEs on one host share memory, and others are reached through the fabric. The launcher says which PEs are on one host, unless
-//! `SHMEM_TRANSPORT=ofi` makes every PE count as alone on its host.
+//! PEs on one host share memory. PEs on other hosts are reached through the fabric. The launcher knows the host of each
+//! PE. With `SHMEM_TRANSPORT=ofi`, every PE counts as alone on its host.
 
 use std::convert::Infallible;
 use std::os::fd::AsFd;
@@ -19,12 +19,12 @@ use shmem_launch::env::{Settings, TransportChoice};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether each PE counts as alone on its host.
+/// Returns whether each PE counts as alone on its host.
 pub(crate) fn keeps_apart(settings: &Settings) -> bool {
     settings.transport == TransportChoice::Ofi
 }
 
-/// Refuses `SHMEM_TRANSPORT=shm` for a job on several hosts.
+/// Returns an error if `SHMEM_TRANSPORT=shm` is set for a job on several hosts.
 pub(crate) fn check_hosts(settings: &Settings, bootstrap: &dyn Bootstrap) -> Result<()> {
     if settings.transport != TransportChoice::Shm || !spans_hosts(bootstrap) {
         return Ok(());
@@ -39,7 +39,7 @@ fn spans_hosts(bootstrap: &dyn Bootstrap) -> bool {
     hosts.iter().any(|host| *host != hosts[0])
 }
 
-/// Opens the fabric, if some PE needs it. Other PEs do not reach this one yet.
+/// Opens the fabric, if the job is on several hosts. Other PEs cannot reach this PE before [`join`].
 pub(crate) fn open(
     settings: &Settings,
     bootstrap: &Arc<dyn Bootstrap>,
@@ -55,12 +55,12 @@ pub(crate) fn open(
     let on_failure = move |message: String| -> Infallible { ending.suspect(&message) };
     let secret = share_secret(bootstrap.as_ref())?;
     let (number, count) = (bootstrap.number(), bootstrap.count());
-    // SAFETY: only the user who sets a PE's environment names its libfabric, as its other libraries.
+    // SAFETY: the libfabric is trusted, because only the user sets a PE's environment, which also names its other libraries.
     let ofi = unsafe { Ofi::open(&options, number, count, secret, Box::new(on_failure)) };
     Ok(Some(ofi?))
 }
 
-/// The secret of the job: a random number of the first PE, sent to the others through the launcher.
+/// Returns the secret of the job: a random number that the first PE sends to the other PEs through the launcher.
 fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     let mine = if bootstrap.number() == 0 {
         Secret::throw().map_err(Error::launcher)?.bytes().to_vec()
@@ -73,7 +73,7 @@ fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
 }
 
-/// Exchanges keys and addresses with all other PEs, which can be reached then. Returns a description of the provider.
+/// Exchanges keys and addresses with all PEs on other hosts, which can then be reached. Returns a description of the provider.
 pub(crate) fn join(
     ofi: &Arc<Ofi>,
     bootstrap: &dyn Bootstrap,
@@ -86,7 +86,7 @@ pub(crate) fn join(
     let segments = layout.segments().list();
     let begun = Instant::now();
     for (index, segment) in &segments {
-        // SAFETY: the slot is mapped, as the layout says, for as long as the job lives.
+        // SAFETY: the segment is mapped in the slot, as the layout says, for as long as the job lives.
         let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
         said.push(key.map_err(|why| {
             let name = &segment.name;
@@ -114,14 +114,14 @@ pub(crate) fn join(
         let address = ofi.address_in(*pe, &address, &own)?;
         addresses[pe.number() * each..][..each].copy_from_slice(address);
         for ((index, _), key) in segments.iter().zip(&said) {
-            // SAFETY: the key that `register` returned on that PE; no token exists yet.
+            // SAFETY: `register` returned this key on that PE. No token exists yet, so no operation uses it.
             unsafe { ofi.learn(*index, *pe, key) };
         }
     }
     let all = AddressTable::new(of_the_node(addresses, bootstrap, pes)?, each);
-    // SAFETY: `address_in` has found each address, here or, if shared, on the node's first PE with equal results.
+    // SAFETY: `address_in` has checked each address, on this PE or on the node's first PE, whose table equals this PE's.
     unsafe { ofi.connect(all) }?;
-    // No PE sends to a PE that does not know the sender's address yet: udp;ofi_rxd does not survive that.
+    // After the fence, every PE knows the address of each PE that sends to it. The provider udp;ofi_rxd fails without that.
     bootstrap.fence().map_err(Error::launcher)?;
     if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
@@ -129,7 +129,7 @@ pub(crate) fn join(
     Ok(registered)
 }
 
-/// Replaces bytes that are equal on all PEs of a node by memory that the first of these PEs shares. A single PE keeps its own.
+/// Replaces bytes that are equal on all PEs of a node by memory that its first PE shares. A PE alone on its node keeps its own.
 fn of_the_node(
     own: Vec<u8>,
     bootstrap: &dyn Bootstrap,
@@ -156,12 +156,12 @@ fn of_the_node(
     Ok(Box::new(memory))
 }
 
-/// Whether the provider's atomics may be used: the first PE of each host tries them on the next host's.
+/// Returns whether the provider's atomics may be used: the first PE of each host tests them on the first PE of the next host.
 fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
     let (me, firsts) = (bootstrap.number(), bootstrap.firsts());
     let trial = firsts.iter().position(|first| *first == me).map(|turn| {
         let next = pes[firsts[(turn + 1) % firsts.len()]];
-        // SAFETY: the system area was registered, and there are no teams before this function returns.
+        // SAFETY: the system area was registered, and no team that could use its words exists before this function returns.
         unsafe { ofi.begin_trial(next, place) }
     });
     bootstrap.fence().map_err(Error::launcher)?;

@@ -1,4 +1,4 @@
-//! How a PE leaves its job, when its world is dropped.
+//! A PE leaves its job when its world is dropped.
 
 use shmem_core::context::Initiator as _;
 use shmem_core::observe::Family;
@@ -12,8 +12,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> Drop for World<L> {
-    /// Leaves the job together with all PEs, if it was not left yet. A PE that is panicking, or whose process ends inside a phase or
-    /// a collective, leaves alone. Its exit ends the job.
+    /// Leaves the job together with all PEs, unless `leave` was called before. If the PE is panicking, or the process
+    /// ends inside a phase or a collective, it only returns: the exit of the process then ends the job.
     fn drop(&mut self) {
         let (job, endpoint) = (self.job(), self.endpoint());
         let is_inside = || endpoint.is_shut() || job.teams.indexes.lock().are_entered();
@@ -22,7 +22,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         }
         // SAFETY: the record is only read.
         if unsafe { endpoint.system() }.record.stage() != Stage::Finished {
-            // SAFETY: the world, from which every token is borrowed, is being dropped.
+            // SAFETY: the world is being dropped. Tokens borrow the world, so no operation is in progress, and none can begin.
             unsafe { leave(self) };
         }
     }
@@ -32,7 +32,7 @@ impl<L: ThreadLevel> Drop for World<L> {
 ///
 /// # Safety
 ///
-/// No operation of this process goes on, and none begins afterwards.
+/// No operation of this process may be in progress, and none may begin afterwards.
 pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
     let (job, endpoint) = (world.job(), world.endpoint());
     job.quiet_all();
@@ -43,21 +43,21 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
         let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
         concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
     }
-    // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
+    // SAFETY: only the record of this PE is changed, by the record's own methods, which keep its protocol.
     unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
     if let Some(transport) = &job.network.far {
-        // The last barrier's messages are acknowledged before a PE closes its end of a connection.
+        // A PE may close its end of a connection only after the messages of the last barrier are acknowledged.
         job.quiet_all();
         job.quiet_own();
-        // If the launcher is gone, so is the job.
+        // An error is ignored, because the job ends anyway if the launcher has ended.
         let _ = job.bootstrap.fence();
-        // SAFETY: all PEs have passed the barrier, were quiet since, and begin nothing (caller).
+        // SAFETY: all PEs have passed the barrier and were quiet afterwards, and they begin no operation (caller).
         unsafe { transport.finish() };
     }
     job.bootstrap.finish();
 }
 
-/// Sums this PE's traffic with other nodes.
+/// Returns the sum of this PE's traffic with all other nodes.
 fn sent(job: &Job) -> Traffic {
     let all = job.network.counted.iter().flat_map(|counted| counted.traffic());
     all.fold(Traffic::default(), |sum, one| Traffic {

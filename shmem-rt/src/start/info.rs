@@ -1,4 +1,4 @@
-//! Messages at the start, and the report of `SHMEM_INFO`.
+//! Warnings at the start, and the report of `SHMEM_INFO`.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::version;
 use crate::warnings::degraded;
 use crate::world::World;
 
-/// Prints warnings, and the report if it is requested, on PE 0; with `SHMEM_DEBUG` where each PE runs.
+/// Prints warnings on PE 0, and the report if it is requested. With `SHMEM_DEBUG`, also prints on each PE its process and address.
 pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
     let job = world.job();
     if job.settings.debug {
@@ -50,7 +50,7 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let sets = sets.iter().map(|(cpus, pes)| format!("{}: {}", numbers(pes), range_list::show(cpus)));
         let _ =
             writeln!(text, "shmem: CPUs of the PEs of this host: {}", sets.collect::<Vec<_>>().join("; "));
-        // The default heap of a C program has another size.
+        // The default heap of a C program has another default size.
         let heap = PROGRAM.get().map(|program| short_size(program.default_heap));
         for row in env::rows(env::process()) {
             let own = heap.as_deref().filter(|_| row.name == env::HEAP.name);

@@ -1,4 +1,4 @@
-//! Bringing a job up.
+//! Starts a job: makes its memory, connects its PEs, and returns its world.
 //!
 //! ```text
 //! setup      environment + what the binary declares -> partitions, statics, layout of a slot
@@ -43,7 +43,7 @@ use crate::setup::Setup;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Brings the job up, as one of the PEs that the launcher started.
+/// Starts this PE of a job whose PEs a launcher has started, and returns its world.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, mut bootstrap: Arc<dyn Bootstrap>) -> World<L> {
     if settings.attach_wait {
         bootstrap::attach_wait(bootstrap.number());
@@ -66,7 +66,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
     let NodeMemory { arena, files, all, list } = node_memory(&setup, bootstrap.as_ref(), &pes, slots)?;
 
-    // Each PE may be bound to a core of its own, so together they have more cores than each sees.
+    // The cores of all PEs of the node are counted together, because each PE may be bound to a core of its own.
     let cores = Cpus::of_the_node(&all.map(|pe| pe.cpus.clone()), me, slots);
     let on_node = pes.iter().zip(all.iter()).filter(|(pe, _)| pe.on_node().is_some());
     let cpus = on_node.map(|(_, pe)| pe.cpus.list.clone()).collect();
@@ -92,24 +92,24 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
 
 struct NodeMemory {
     arena: Arena,
-    /// Files of this PE's partitions that are to outlive the job, by their position.
+    /// Files of this PE's partitions that outlive the job, by the partition's position.
     files: BTreeMap<usize, PmemFile>,
     all: Alike<PeMemory>,
-    /// The list of all PEs that the first PE of the node shares.
+    /// The memfd with the list of all PEs, which the first PE of the node shares.
     list: Option<OwnedFd>,
 }
 
-/// Makes the memory of this PE, and maps that of the other PEs of its node.
+/// Makes the memory of this PE, and maps the memory of the other PEs of its node.
 fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<NodeMemory> {
     let my_slot = slot_of(pes[bootstrap.number()]);
     let alike = with_the_same_nodes(setup, bootstrap, pes, slots)?;
     let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, alike, Machine::default())?;
     let files = persistent::open(setup, bootstrap)?;
-    // All PEs read the node's free memory before any PE allocates.
+    // The fence ensures that all PEs have read the node's free memory before any PE allocates.
     bootstrap.fence().map_err(Error::launcher)?;
     let mine = arena.create(my_slot, &files)?;
     setup.place_statics(arena.start_of(my_slot), &files);
-    // The first PE of a node shares the list of all PEs with its memory, for all of the node.
+    // The first PE of a node shares its list of all PEs, together with its memory, so that the node stores the list once.
     let list =
         (slots > 1 && my_slot == 0).then(|| PeList::share(pes)).transpose().map_err(Error::launcher)?;
     let descriptors: Vec<_> = mine.descriptors.iter().chain(&list).map(AsFd::as_fd).collect();
@@ -128,17 +128,16 @@ fn slot_of(pe: Pe) -> usize {
     pe.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"))
 }
 
-/// Returns all PEs, as PE `me` reaches them.
+/// Returns all PEs of the job, with the slots of those on the node of PE `me`.
 pub(crate) fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     let mut slots = 0;
     let pe = |(number, host): (usize, &u32)| {
         let slot = if *host == hosts[me] { slots } else { Pe::OFF_NODE };
         slots += u32::from(*host == hosts[me]);
-        // SAFETY: the launcher says that PE `number` exists, and on this host PEs have the slots
-        // of the arena in the order of their numbers.
+        // SAFETY: the launcher says that PE `number` exists. The PEs of this host have slots in the order of their numbers.
         let pe = unsafe { Pe::new(number as u32, slot) };
         match is_observed {
-            // SAFETY: all PEs have agreed to do so for all `Pe`s, and none was given out.
+            // SAFETY: all PEs have agreed to mark all `Pe`s as observed, and no `Pe` was handed out yet.
             true => unsafe { pe.observed() },
             false => pe,
         }
@@ -146,7 +145,8 @@ pub(crate) fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     hosts.iter().enumerate().map(pe).collect()
 }
 
-/// Number of PEs of this host with the same NUMA nodes as this one. PEs ask each other only if a partition has a mandatory policy.
+/// Returns the number of PEs of this host that may use the same NUMA nodes as this PE. The PEs exchange their nodes
+/// only if a partition has a mandatory policy; otherwise all PEs of the host count.
 fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<usize> {
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {
@@ -157,7 +157,7 @@ fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slo
     Ok(pes.iter().zip(&all).filter(|(pe, nodes)| pe.on_node().is_some() && **nodes == mine).count())
 }
 
-/// Replaces this PE's list of all PEs by an equal one that the PEs of the node share, if there are several.
+/// Replaces this PE's list of all PEs by an equal list that the PEs of the node share, if the node has several PEs.
 fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
     let Some(shared) = shared else { return Ok(PeList::new(own)) };
     PeList::in_place_of(&own, shared).map_err(|why| {

@@ -1,4 +1,4 @@
-//! Contexts and domains, with the units (endpoints) that the [`Mapping`] assigned to them. No operation uses this.
+//! Contexts and domains of a PE, with the units (endpoints with completion queues) that the [`Mapping`] assigned to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use crate::error::{ContextError, ErrorKind, Result};
 
 pub(crate) struct Holdings {
     mapping: Mapping,
-    /// Number of units of the node, if limited.
+    /// Number of units of the node, if it is limited.
     pub(crate) node: Option<usize>,
     /// Whether the node has more units than `SHMEM_MAX_RESOURCES` allows.
     can_rise: bool,
-    /// Living domains that the program created as such.
+    /// Living domains that the program created explicitly.
     domains: BTreeSet<DomainId>,
     contexts: BTreeMap<u64, Held>,
     world: Held,
@@ -30,7 +30,7 @@ pub(crate) struct Held {
 }
 
 impl Holdings {
-    /// Divides the node's units among its `pes` PEs, of which this is number `place`, and takes one for the world, used at `level`.
+    /// Divides the node's units among its `pes` PEs, of which this is number `place`. Assigns one to the world, used at `level`.
     pub(crate) fn start(
         settings: &Settings,
         units: Option<usize>,
@@ -89,9 +89,9 @@ impl Holdings {
         }
     }
 
-    /// Creates a context without a domain, in a world that is used at level `world`.
+    /// Creates a context without a domain, in a world of thread level `world`.
     pub(crate) fn create_alone(&mut self, level: Level, world: Level) -> Result<Held, ContextError> {
-        // In a serialized world another thread may use the context while the world is used, so the two are in different domains.
+        // In a serialized world, another thread may use the context while the world is used, so it needs a domain of its own.
         if level == world && level != Level::Serialized {
             return self.create_context(self.world.domain);
         }
@@ -140,7 +140,7 @@ impl Holdings {
         }
     }
 
-    /// Checks that no domain or context lives besides the world's own.
+    /// Returns an error if a domain or context is alive, besides those of the world itself.
     pub(crate) fn idle(&self) -> Result<(), ContextError> {
         let living = [(self.domains.len(), "domain"), (self.contexts.len(), "context")];
         let living = living.into_iter().filter(|(count, _)| *count > 0);

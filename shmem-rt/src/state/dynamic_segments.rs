@@ -1,4 +1,4 @@
-//! Memory that was made after the start: segments, and pools of arrays.
+//! Memory that was made after the start: dynamic segments, and pools of arrays.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use shmem_core::partition::Traits;
 pub(crate) struct Later {
     pub(crate) range: LaterRange,
     pub(crate) registrations: u64,
-    /// Further cleanup when an array's allocation is freed, by its number.
+    /// Further cleanup when an allocation is freed, by the id of the allocation.
     pub(crate) ends: BTreeMap<u64, End>,
-    /// Equal on every PE.
+    /// The pools of arrays. Equal on every PE.
     pub(crate) pools: Vec<Pool>,
 }
 
@@ -24,15 +24,15 @@ impl Later {
 /// Further cleanup when an allocation is freed.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    /// The allocation's segment.
+    /// The whole segment with this index: it is removed.
     Segment(u32),
-    /// The placement of its heap pages: new ones are made, on the partition's nodes.
+    /// Pages of a heap that the array had placed by chunk: they are replaced by new pages on the partition's nodes.
     Pages {
-        /// Bytes from the start of a slot.
+        /// The pages, in bytes from the start of the slot.
         range: Range<usize>,
         nodes: Vec<u32>,
         spread: Spread,
-        /// Whether the pages of the partition exist always.
+        /// Whether all pages of the partition are populated from the start, so that the new ones must be, too.
         populated: bool,
     },
 }
@@ -40,9 +40,9 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Pool {
     pub(crate) traits: Traits,
-    /// Index among the NUMA nodes of the PE.
+    /// Class of the chunks in the pool: an index into the NUMA nodes of the PE.
     pub(crate) class: usize,
     pub(crate) segment: u32,
-    /// Whether all its pages exist on this PE.
+    /// Whether all pages of the pool are populated on this PE.
     pub(crate) populated: bool,
 }

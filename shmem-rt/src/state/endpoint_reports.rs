@@ -1,20 +1,20 @@
-//! Reports of the endpoints that contexts were granted. The mapping of contexts calls an endpoint a unit.
+//! Reports of the endpoints that contexts were granted. A unit is an endpoint with its completion queue.
 
 use std::fmt;
 
 use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
 use shmem_core::fixed_text::counted;
 
-/// The unit (endpoint) that a context was granted.
+/// The unit (endpoint with its completion queue) that a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     /// Number of the unit on this PE.
     pub unit: u32,
-    /// Whether operations take a lock, where the transport has one; shared memory has none.
+    /// Whether operations lock the unit. (Only transports over a network have such a lock, not shared memory.)
     pub locked: bool,
-    /// Number of other contexts on the unit now.
+    /// Number of other contexts that use the unit now.
     pub shared_with: usize,
-    /// How operations are tracked to completion, if that takes more than a store.
+    /// The method by which completion of operations is tracked. (Stores to shared memory are not tracked.)
     pub tracking: Tracking,
 }
 
@@ -30,21 +30,21 @@ impl fmt::Display for Granted {
     }
 }
 
-/// The units (endpoints) of a PE, and the contexts that have them.
+/// The units (endpoints with completion queues) of a PE, and the contexts that use them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Number of units of the node, if limited.
+    /// Number of units of the node, if it is limited.
     pub node: Option<usize>,
-    /// Number of units of this PE, if limited.
+    /// Number of units of this PE, if it is limited.
     pub limit: Option<usize>,
     /// Number of units in use.
     pub used: usize,
-    /// How contexts are mapped.
+    /// The policy that assigns contexts to units.
     pub mapping: Design,
-    /// Which units are reserved.
+    /// The policy that decides which units are reserved.
     pub sharing: Sharing,
-    /// The hints in effect.
+    /// The hints of the program that are in effect.
     pub hints: Option<Hints>,
     /// The grants of the world and of each context, in order of creation.
     pub grants: Vec<Granted>,

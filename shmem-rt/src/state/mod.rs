@@ -1,4 +1,4 @@
-//! The state of each feature in a running job: fields of the [job](crate::job). The operations on them are in modules above it.
+//! The state of each feature in a running job: fields of the [job](crate::job). Upper layers implement the operations.
 
 pub(crate) mod contexts_domains;
 pub(crate) mod dynamic_segments;

@@ -1,8 +1,7 @@
 //! The list of names of a heap that outlives its job.
 //!
-//! The list is stored in the first block of the heap, so a persist covers it together with the objects that it names. Each PE
-//! keeps a copy in private memory, the same on all PEs, and that copy is authoritative. The stored list is read once, and written
-//! before each persist.
+//! The list is stored in the first block of the heap, so a persist saves it together with the named objects. Each PE has an
+//! authoritative copy in private memory, equal on all PEs. The list is read at the start, and written before each persist.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::fixed_text::Text;
@@ -13,31 +12,31 @@ use crate::error::{MAX_NAME, NameError};
 
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmnames");
 
-/// Bytes before the objects: mark, number of bytes that follow, their checksum.
+/// Bytes of the list's head: a mark, the number of bytes that follow, and their checksum.
 pub(crate) const HEAD: usize = size_of::<[u64; 3]>();
 
 /// An object with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Named {
-    /// Its name.
+    /// The name of the object.
     pub name: String,
-    /// The type of its items, as the compiler named it when the object was made.
+    /// The type of the object's items, as the compiler named it when the object was made.
     pub kind: String,
-    /// Number of items.
+    /// Number of items of the object.
     pub items: usize,
     /// Bytes of an item.
     pub item_bytes: usize,
-    /// Alignment in bytes.
+    /// Alignment of the object, in bytes.
     pub align: usize,
-    /// Bytes from the start of the partition.
+    /// Offset of the object from the start of the partition, in bytes.
     pub offset: usize,
 }
 
 impl Message for Named {}
 
 impl Named {
-    /// An object of `items` items of `T`, whose offset is not known yet.
+    /// Describes an object of `items` items of `T`, whose offset is not known yet.
     pub(crate) fn new<T>(name: &str, items: usize) -> Result<Self, NameError> {
         let named = Self {
             name: name.to_owned(),
@@ -62,7 +61,7 @@ impl Named {
         }
     }
 
-    /// Whether a type has this size and alignment.
+    /// Returns whether a Rust type can have this size and alignment.
     fn is_of_a_type(&self) -> bool {
         self.align.is_power_of_two()
             && self.item_bytes.is_multiple_of(self.align)
@@ -73,7 +72,8 @@ impl Named {
         self.items.saturating_mul(self.item_bytes)
     }
 
-    /// Whether a program that asks for `other` gets this object. Compilers agree on the names of numbers and arrays of numbers only.
+    /// Returns whether a program that asks for `other` gets this object. Compares only names of numbers and arrays of numbers as
+    /// types, because compilers may name other types differently.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let plain = |kind: &str| !kind.contains("::") && !kind.contains("..");
         let size = |one: &Self| (one.items, one.item_bytes, one.align);
@@ -85,7 +85,7 @@ impl Named {
     }
 }
 
-/// Returns the bytes of the list of a partition whose heap has `size` bytes.
+/// Returns the bytes that are reserved for the list of names, if the heap of the partition has `size` bytes.
 pub(crate) fn room(size: usize) -> usize {
     (size / 64).next_multiple_of(4096).clamp(4096, 1 << 20)
 }
@@ -96,7 +96,7 @@ pub(crate) fn encode(objects: &[Named]) -> Vec<u8> {
     [bytemuck::cast_slice(&head), &list[..]].concat()
 }
 
-/// Decodes the list from the bytes reserved for it. The checksum finds damage, not malice, so every field is checked; offsets later.
+/// Decodes the list from the bytes reserved for it. Checks all fields but offsets: a checksum does not exclude manipulation.
 pub(crate) fn decode(room: &[u8]) -> Result<Vec<Named>, String> {
     let (head, behind) = room.split_at(HEAD);
     let [magic, bytes, sum]: [u64; 3] = bytemuck::pod_read_unaligned(head);

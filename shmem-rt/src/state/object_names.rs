@@ -1,4 +1,4 @@
-//! Names of what is stored in the slot of one PE, for messages.
+//! Finds the names of objects in the slot of one PE, for diagnostics.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -12,15 +12,15 @@ use super::team_memory::Room;
 
 pub(crate) type Variable = (usize, String);
 
-/// Finds the variable at an offset, in a program in another language.
+/// The function that finds the variable at an offset, for a program in another language than Rust.
 pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock::new();
 
-/// Everything in the slot that has a name. Locks are only tried: another thread may hold one while it waits in a collective.
+/// The sources of names in the slot. Their locks are only tried: another thread may hold one while it waits in a collective.
 #[derive(Clone)]
 pub(crate) struct ObjectNames {
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
-    /// Not kept: messages outlive the job, whose files are then closed.
+    /// A weak reference, because diagnostics outlive the job, whose files must be closed at its end.
     pub(crate) shelves: Weak<Mutex<Vec<Shelf>>>,
     pub(crate) room: Arc<Mutex<Room>>,
 }
@@ -28,19 +28,19 @@ pub(crate) struct ObjectNames {
 struct NamedObject {
     whole: Extent,
     name: String,
-    /// Whether `name` is that of a static, or a description.
+    /// Whether `name` is the name of a static, to which an index can be appended. Otherwise it is a description.
     is_called: bool,
-    /// Whether the object is an array, whose parts are chunks and not ranges of elements.
+    /// Whether the object is an array of [`World::array`](crate::World::array). Ranges of elements of such an array are not named.
     is_array: bool,
 }
 
 impl ObjectNames {
-    /// Names the object at an extent: a static, an object of a team, or an allocation; else size and offset.
+    /// Returns the name of the object at an extent: a static, a team's object, or an allocation. Otherwise size and offset.
     pub(crate) fn of(&self, extent: Extent) -> String {
         self.of_part(extent, 0)
     }
 
-    /// As [`of`](Self::of), with the range of elements of `element` bytes each: `TABLE[4..8]`.
+    /// As [`of`](Self::of), but for a part of an object adds the range of elements of `element` bytes each, as in `TABLE[4..8]`.
     pub(crate) fn of_part(&self, extent: Extent, element: usize) -> String {
         let Some(NamedObject { whole, name, is_called, is_array }) = self.around(extent) else {
             return match self.statics.iter().find(|(there, _)| there.overlaps(extent)) {
@@ -64,7 +64,7 @@ impl ObjectNames {
         if is_called { name + &part } else { format!("{part} of {name}") }
     }
 
-    /// Names what is stored at an offset, also a variable of a program in another language; `None` if that is not known.
+    /// Returns the name of the object, or of another language's variable, at an offset. `None` if neither is known.
     pub(crate) fn at(&self, offset: usize) -> Option<String> {
         let (start, name) = match self.around(Extent { offset, bytes: 1 }) {
             Some(object) => (object.whole.offset, object.name),
@@ -74,12 +74,12 @@ impl ObjectNames {
         Some(if within == 0 { name } else { format!("{name} + {}", show_size(within)) })
     }
 
-    /// As [`at`](Self::at), with the offset of what is not known.
+    /// As [`at`](Self::at), but returns a text with the offset if no name is known.
     pub(crate) fn word_at(&self, offset: usize) -> String {
         self.at(offset).unwrap_or_else(|| format!("a word at offset {offset:#x}"))
     }
 
-    /// The object that contains an extent.
+    /// Returns the object that contains an extent.
     fn around(&self, extent: Extent) -> Option<NamedObject> {
         let holds = |whole: &Extent| {
             let at = extent.offset.checked_sub(whole.offset);
@@ -100,7 +100,7 @@ impl ObjectNames {
         holds(&whole).then_some(NamedObject { whole, name, is_called: made.is_none(), is_array })
     }
 
-    /// The name under which a later job finds an allocation.
+    /// Returns the name under which a later job finds an allocation.
     pub(crate) fn given(&self, found: &Allocation) -> Option<String> {
         let shelves = self.shelves.upgrade().filter(|_| found.owner == Owner::Name)?;
         let shelves = shelves.try_lock()?;

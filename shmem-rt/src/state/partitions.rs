@@ -1,4 +1,4 @@
-//! The partitions of the job.
+//! The partitions of the job, with the memory that each PE was granted.
 
 use shmem_core::partition::{Grant, PartitionSpec, Table};
 use shmem_core::run_length::Alike;
@@ -29,7 +29,7 @@ impl Partitions {
         &self.grants
     }
 
-    /// The grant of a PE for the partition at a position in the table.
+    /// Returns the memory that PE `pe` was granted for the partition at position `at` of the table.
     pub(crate) fn granted(&self, at: usize, pe: usize) -> &Grant {
         self.grants[at].get(pe).unwrap_or_else(|| unreachable!("every PE has a part of every partition"))
     }

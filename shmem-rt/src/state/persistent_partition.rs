@@ -1,4 +1,4 @@
-//! A persistent partition, with its file and its objects by name.
+//! A persistent partition, with its file and its named objects.
 
 use core::any::TypeId;
 use core::ops::Range;
@@ -12,32 +12,31 @@ use shmem_launch::codec;
 
 use super::names::{HEAD, Named, decode, encode, room};
 
-/// A persistent partition.
 pub(crate) struct Shelf {
     pub(crate) segment: u32,
     pub(crate) start: usize,
     pub(crate) title: String,
-    /// Its objects with names, oldest first.
+    /// The named objects in the partition, oldest first.
     pub(crate) objects: Vec<Named>,
     encoded: usize,
-    /// Range of the list of names in a slot.
+    /// Range of the list of names, in bytes from the start of the slot.
     list: Range<usize>,
-    /// The list as it was last written.
+    /// The bytes of the list of names that were last written into the partition.
     written: Vec<u8>,
-    /// The type with which this job has opened an object, by the object's name.
+    /// The type of the items with which this job has opened an object, by the object's name.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
     pub(crate) file: PmemFile,
-    /// Whether a persist has failed.
+    /// Whether a persist of the partition has failed.
     pub(crate) failed: bool,
 }
 
 impl Shelf {
-    /// Reads the list of names of a partition in the slot at `mine`, and reserves the named objects; or begins an empty list. The
-    /// partition has `range` of the slot, and its heap begins `heap` bytes after the start.
+    /// Reads the list of names of a partition in the slot at `mine`, and reserves the memory of the named objects. If the file is
+    /// new, writes an empty list. The partition is `range` of the slot, and its heap begins `heap` bytes after its start.
     ///
     /// # Safety
     ///
-    /// `mine` is this PE's slot, the partition is mapped there, and nobody uses it yet.
+    /// `mine` must be the start of this PE's slot. The partition must be mapped there, and not be used yet.
     pub(crate) unsafe fn new(
         spec: &PartitionSpec,
         segment: u32,
@@ -55,8 +54,7 @@ impl Shelf {
         reserved.map_err(|error| wrong(format!("no room for a list of names: {error}")))?;
         let mut objects = Vec::new();
         if file.generation() > 0 {
-            // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` and which nobody
-            // writes yet (caller).
+            // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` and not written yet (caller).
             let there = unsafe { core::slice::from_raw_parts(mine.wrapping_add(list.start), room) };
             objects = decode(there).map_err(wrong)?;
         }
@@ -69,7 +67,7 @@ impl Shelf {
         let (title, opened, written) = (spec.title(), BTreeMap::new(), Vec::new());
         let mut shelf =
             Self { segment, start, title, objects, encoded, list, written, opened, file, failed: false };
-        // SAFETY: the caller's promise.
+        // SAFETY: `mine` is the start of this PE's slot, and the partition is mapped there and not used yet (caller).
         unsafe { shelf.write_names(mine) };
         Ok(shelf)
     }
@@ -78,14 +76,14 @@ impl Shelf {
         self.objects.iter().find(|object| object.name == name)
     }
 
-    /// Fails if the list has no room for one more object, with the list's size in bytes.
+    /// Checks that the list has space for one more object. Otherwise returns the bytes of the list as the error.
     pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
-        // The number of objects and the offset of the object take at most ten bytes each.
+        // Two numbers may be encoded longer than here: the number of objects and the object's offset need at most ten bytes each.
         let needed = HEAD + self.encoded + codec::encode(object).len() + 20;
         if needed <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
     }
 
-    /// Adds an object for which the list has room.
+    /// Adds an object to the list, after [`has_room_for`](Self::has_room_for) has succeeded.
     pub(crate) fn add(&mut self, object: Named) {
         self.encoded += codec::encode(&object).len();
         self.objects.push(object);
@@ -97,28 +95,27 @@ impl Shelf {
         object
     }
 
-    /// Writes the list of names into the partition, before the partition is saved. Returns whether the list that was written before
-    /// has been overwritten.
+    /// Writes the list of names into the partition, before a persist. Returns whether the program has overwritten the old one.
     ///
     /// # Safety
     ///
-    /// `mine` is this PE's slot, and no other thread of this PE calls this. Raw transfers may overlap.
+    /// `mine` must be the start of this PE's slot, and no other thread of this PE may be in this call. Raw transfers may overlap.
     pub(crate) unsafe fn write_names(&mut self, mine: *mut u8) -> bool {
         let (list, mut there) = (mine.wrapping_add(self.list.start), vec![0; self.written.len()]);
-        // SAFETY: the bytes are part of the list, which the ledger has reserved in the partition that is mapped at `mine` (caller).
-        // No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
+        // SAFETY: the bytes are in the range that the ledger has reserved for the list, in the partition that is mapped at `mine`
+        // (caller). There is no reference to the list, and accesses of `shared` may overlap with a raw transfer.
         unsafe { shared::copy(there.as_mut_ptr(), list, there.len()) };
         let is_overwritten = there != self.written;
         self.written = encode(&self.objects);
         assert!(self.written.len() <= self.list.len(), "a list of names has room before one is added");
-        // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and has at least
-        // as many bytes (asserted). No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
+        // SAFETY: the ledger has reserved the list in the partition that is mapped at `mine` (caller). The list has at least as
+        // many bytes (asserted). There is no reference to it, and accesses of `shared` may overlap with a raw transfer.
         unsafe { shared::copy(list, self.written.as_ptr(), self.written.len()) };
         is_overwritten
     }
 }
 
-/// Whether the partition at position `k` begins with the contents of its file.
+/// Returns whether the partition at position `k` starts with the contents of its file.
 pub(crate) fn kept(files: &BTreeMap<usize, PmemFile>, k: usize) -> bool {
     files.get(&k).is_some_and(|file| file.generation() > 0)
 }

@@ -1,7 +1,7 @@
 //! The teams of the calling PE, by their indexes.
 //!
-//! An index is free again when no member has any use of its team. At the next split of this or a larger team, members exchange the
-//! indexes of teams that they have dropped, so all free an index in the same call.
+//! An index is free again when no member uses its team. At the next split of this or a larger team, the members
+//! exchange the indexes of teams that they have dropped. So all members free an index in the same call.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) const NODE: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    /// By index. The first two are never free.
+    /// Teams by their indexes. The first two (all PEs, and the PEs of the node) are never free.
     teams: [Option<Arc<Uses>>; MAX_TEAMS],
 }
 
@@ -34,7 +34,7 @@ impl Indexes {
         self.set(Option::is_none)
     }
 
-    /// The team that has allocated the object at `place`.
+    /// Returns the team that has allocated the object at `place`.
     pub(crate) fn owner(&self, place: Extent) -> Option<&Arc<Uses>> {
         self.teams.iter().flatten().find(|uses| uses.has_object_at(place))
     }
@@ -43,12 +43,12 @@ impl Indexes {
         self.teams.iter().flatten().any(|uses| uses.is_entered())
     }
 
-    /// The indexes of teams that this PE has no use of any more.
+    /// Returns the indexes of teams that this PE no longer uses.
     pub(crate) fn dropped(&self) -> Set {
         self.set(|team| team.as_ref().is_some_and(|uses| uses.is_dropped()))
     }
 
-    /// Frees the indexes of teams that all members have dropped, and returns these teams. `dropped`: the indexes that a PE has dropped.
+    /// Frees, and returns, the teams that all members have dropped. `dropped(pe)` returns the indexes that PE `pe` has dropped.
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
         let made = self.teams.iter_mut().enumerate().skip(NODE + 1);
         let gone = made.filter_map(|(index, team)| {
@@ -66,12 +66,12 @@ impl Indexes {
         is_free
     }
 
-    /// Frees an index that [`take`](Self::take) took for a team that was not made.
+    /// Frees an index that [`take`](Self::take) has assigned, because the team could not be made.
     pub(crate) fn give(&mut self, index: usize) {
         self.teams[index] = None;
     }
 
-    /// The indexes for which `holds` is true, without the first two.
+    /// Returns the indexes for which `holds` is true, except the first two, which are never free.
     fn set(&self, holds: impl Fn(&Option<Arc<Uses>>) -> bool) -> Set {
         let teams = self.teams.iter().enumerate().skip(NODE + 1);
         teams.filter(|(_, team)| holds(team)).fold(0, |set, (index, _)| set | 1 << index)

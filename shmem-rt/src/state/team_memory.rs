@@ -1,21 +1,21 @@
-//! The free ranges of one PE's memory of teams.
+//! The allocator of one PE's memory for objects of teams.
 //!
 //! PEs are in different teams, so their free ranges differ. The members of a team find the first offset that is free on all of them
-//! in rounds: each [proposes](Room::propose) its first free range from a candidate on, and the highest proposal is the next
-//! candidate, until all propose the same. Proposals only rise, so this ends.
+//! in rounds. In each round, every member [proposes](Room::propose) its first free range at or after a candidate, and the highest
+//! proposal is the next candidate. The search ends when all members propose the same range, because proposals only rise.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use shmem_core::object::Extent;
 
-/// Free and taken ranges, as bytes from the start of the slot.
+/// Free and allocated ranges, in bytes from the start of the slot.
 #[derive(Debug)]
 pub(crate) struct Room {
-    /// Ends by starts. No two ranges touch.
+    /// Ends of the free ranges, by their starts. Adjacent free ranges are merged.
     free: BTreeMap<usize, usize>,
     pub(crate) area: Range<usize>,
-    /// Bytes and description of the objects in taken ranges, by their starts.
+    /// Objects in allocated ranges: (bytes, description), by their starts.
     names: BTreeMap<usize, (usize, String)>,
 }
 
@@ -33,13 +33,13 @@ impl Room {
         self.names.insert(start, (bytes, what));
     }
 
-    /// Extent and description of the last object that begins at or before a byte.
+    /// Returns extent and description of the last object that begins at or before `offset`.
     pub(crate) fn name_before(&self, offset: usize) -> Option<(Extent, &str)> {
         let (&offset, (bytes, what)) = self.names.range(..=offset).next_back()?;
         Some((Extent { offset, bytes: *bytes }, what))
     }
 
-    /// Takes the first free aligned range at or after `from`.
+    /// Allocates the first free aligned range at or after `from`.
     pub(crate) fn propose(&mut self, from: usize, bytes: usize, align: usize) -> Option<Range<usize>> {
         let fits = |start: usize, end: usize| {
             let start = start.max(from).checked_next_multiple_of(align)?;

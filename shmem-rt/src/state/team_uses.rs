@@ -1,4 +1,4 @@
-//! The uses of a team on one PE: its handle, its contexts, its objects, its started collectives.
+//! Records how one PE uses a team: its handle, its contexts, its objects and its started collectives.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,41 +14,41 @@ use shmem_core::object::Extent;
 use crate::error::TeamError;
 use crate::members::Members;
 
-/// How a team will be used: equal on all members.
+/// The configuration of a team. It must be equal on all members.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_team_config_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TeamConfig {
-    /// Most contexts of the team that each member will have at the same time.
+    /// Upper limit on the contexts of the team that a member has at the same time.
     pub contexts: usize,
 }
 
 impl TeamConfig {
-    /// A team of which each member will have at most `contexts` contexts at the same time.
+    /// The configuration of a team whose members each have at most `contexts` contexts at the same time.
     #[must_use]
     pub const fn with_contexts(contexts: usize) -> Self {
         Self { contexts }
     }
 }
 
-/// A team's index is free again when no member has any use of it.
+/// The uses of a team on this PE. The team's index is free again when no member uses the team.
 #[derive(Debug)]
 pub(crate) struct Uses {
     pub(crate) config: TeamConfig,
     pub(crate) members: Arc<Members>,
     handle: AtomicBool,
-    /// Call of the thread that is in a collective, or null.
+    /// Source line of the call of the thread that is in a collective of the team, or null.
     entered: AtomicPtr<Location<'static>>,
-    /// Number of that thread, which it writes itself; 0: none yet.
+    /// Number of the thread that is in a collective, written by that thread; 0 before it is written.
     thread: AtomicUsize,
     contexts: AtomicUsize,
-    /// A bit for each slot of a started collective: whether it is taken.
+    /// A bit for each slot of a started collective: whether the slot is in use.
     requests: AtomicUsize,
-    /// Objects whose handles this PE has dropped since the last `lock`.
+    /// Objects of the team whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// The range in each member's slot to which others write chunks of collectives. Unset: not searched for; `None`: no room.
+    /// Range of each member's slot to which other members write data in collectives. Unset: not searched yet; `None`: no memory.
     window: OnceLock<Option<Range<usize>>>,
 }
 
@@ -81,7 +81,7 @@ impl Uses {
         self.members.rank_of(pe).is_some()
     }
 
-    /// Marks that a thread enters a collective. Fails if one is in a collective: its call, and whether it is the calling thread.
+    /// Records that a thread enters a collective. Fails if one is inside, with its call and whether it is the calling thread.
     #[inline]
     pub(crate) fn enter(
         &self,
@@ -93,8 +93,8 @@ impl Uses {
                 self.thread.store(this_thread(), Ordering::Relaxed);
                 Ok(())
             }
-            // A thread that reads its own number is in a collective: it alone writes that number, and writes 0 when it leaves.
-            // SAFETY: not null, and nothing but references that live for ever is stored there.
+            // A thread that reads its own number is inside: only that thread writes the number, and it writes 0 when it leaves.
+            // SAFETY: the pointer is not null, and only references with a static lifetime are stored there.
             Err(there) => Err((unsafe { &*there }, self.thread.load(Ordering::Relaxed) == this_thread())),
         }
     }
@@ -150,7 +150,7 @@ impl Uses {
         Ok(ContextClaim(Arc::clone(self)))
     }
 
-    /// Adds an object that all members have allocated, and returns its number.
+    /// Records an object that all members have allocated, and returns the number of the object.
     pub(crate) fn insert_object(&self, range: Range<usize>) -> u64 {
         let mut objects = self.lock();
         let id = objects.next;
@@ -164,7 +164,7 @@ impl Uses {
         assert!(kept.is_ok(), "members take windows once");
     }
 
-    /// The range of the members' windows, once they have looked for room.
+    /// Returns the range to which members write chunks, or `None` if the members have not searched for free memory yet.
     pub(crate) fn window(&self) -> Option<&Option<Range<usize>>> {
         self.window.get()
     }
@@ -174,12 +174,12 @@ impl Uses {
         self.lock().ranges.values().any(is_inside)
     }
 
-    /// Whether this team has all members of `other`.
+    /// Returns whether every member of `other` is a member of this team.
     pub(crate) fn contain(&self, other: &Self) -> bool {
         other.members.iter().all(|pe| self.has_member(pe.number()))
     }
 
-    /// A bit for each object, in the order of their numbers: whether its handle was dropped on this PE.
+    /// Returns a bit for each object, in the order of their numbers: whether the object's handle was dropped on this PE.
     pub(crate) fn dropped_objects(&self) -> Vec<u64> {
         let objects = self.lock();
         let mut words = vec![0; objects.ranges.len().div_ceil(64)];
@@ -189,7 +189,7 @@ impl Uses {
         words
     }
 
-    /// Removes the objects whose bits are set, which all members have dropped; returns their ranges.
+    /// Removes the objects whose bits in `gone` are set, because all members have dropped their handles. Returns their ranges.
     pub(crate) fn take_objects(&self, gone: &[u64]) -> Vec<Range<usize>> {
         let mut objects = self.lock();
         let marked = objects.ranges.keys().copied().enumerate();
@@ -203,7 +203,7 @@ impl Uses {
             .collect()
     }
 
-    /// The objects, after the newly dropped handles were recorded.
+    /// Locks the objects, and records which handles were dropped since the last call.
     fn lock(&self) -> MutexGuard<'_, Objects> {
         let mut objects = self.objects.lock();
         objects.dropped.extend(self.released.take());

@@ -8,7 +8,7 @@ use crate::error::ContextError;
 
 pub(crate) struct Threads {
     limit: Option<usize>,
-    /// Returned numbers, oldest first.
+    /// Numbers of threads that were unregistered, oldest first.
     free: VecDeque<usize>,
     registered: HashMap<ThreadId, (usize, &'static Location<'static>)>,
 }
@@ -31,7 +31,7 @@ impl Threads {
             return Err(ContextError::Threads { thread: name_of(thread), registered, limit });
         }
         let used = registered + self.free.len();
-        // With a limit, numbers that were never used come first.
+        // With a limit, numbers that were never used are assigned before numbers that are reused.
         let rested = if self.limit.is_some_and(|limit| used < limit) { None } else { self.free.pop_front() };
         let number = rested.unwrap_or(used);
         self.registered.insert(thread.id(), (number, at));

@@ -38,8 +38,8 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// If items are aligned to more than 2 MiB, or no place of that size is free on all members: the same error on
-    /// each of them. `SHMEM_TEAM_SIZE` says how much memory there is.
+    /// If items are aligned to more than 2 MiB, or no range of that size is free on all members: the same error on every member.
+    /// `SHMEM_TEAM_SIZE` says how much memory there is.
     #[track_caller]
     pub fn alloc<I: Initial>(
         &self,
@@ -56,29 +56,28 @@ impl Team {
         let arguments = [bytes as u64, item as u64, align as u64];
         let purpose = Purpose::of_memory("alloc", &arguments, &subject);
         let agreed = self.agree_on(endpoint, &purpose);
-        // Slots of PEs are aligned to `MAX_ALIGN`.
+        // Slots of PEs are aligned to `MAX_ALIGN` only.
         if align > MAX_ALIGN {
             return Err(HeapError::Alignment { align }.into());
         }
         agreed.reclaim_objects();
-        // An object of 0 bytes takes 1, so that each object has a place of its own.
+        // An object of 0 bytes takes 1 byte, so that each object has a place of its own.
         let range = agreed.place(bytes.max(1), align)?;
         let offset = range.start;
         let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
         let name = format!("{len} x {kind}, allocated by a team at {}", at(location));
         self.job.teams.room.lock().name(offset, bytes, name);
         let id = self.uses.insert_object(range);
-        // SAFETY: `offset` starts a block of `len` items in this PE's slot: on a multiple of `align` from its start,
-        // which is a multiple of `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the
-        // block was free. Transfers of other PEs to an earlier object there were complete before those PEs
-        // agreed with this PE to free it (`reclaim_objects`).
+        // SAFETY: `offset` is the start of a block of `len` items in this PE's slot. It is a multiple of `align`; the slot is aligned to
+        // `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the block was free. Transfers of other PEs to an earlier
+        // object there were complete before those PEs agreed with this PE to free the object (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
         let released = std::sync::Arc::clone(&self.uses.released);
-        // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`); if item types differ, any bytes
-        // are a value of each. All members have taken the same range (`place`: all proposals of one step were equal) and the same number
-        // (every member numbers the team's objects in the order of its agreed calls). All have initialised their copies (`again`). The
-        // box is given to members only, and names members only (`TeamBox::on`).
+        // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`). If item types differ, any bytes
+        // are a value of each. All members have taken the same range, because `place` returns only if all proposals were equal. All gave
+        // the object the same number, because each numbers the team's objects in the order of agreed calls. All have initialised their
+        // copies (`again`). Only members get the box, and the box names only members (`TeamBox::on`).
         let object = unsafe { SymBox::__new(id, SYSTEM, offset, len, released) };
         Ok(TeamBox::new(object, std::sync::Arc::clone(&self.uses), endpoint.me()))
     }
@@ -89,14 +88,14 @@ impl Agreed<'_> {
     fn reclaim_objects(&self) {
         let team = self.collective.team;
         let mut gone = team.uses.dropped_objects();
-        // After the list is read: another thread may have written to an object just before it dropped it.
+        // The quiet follows the reading of the list, because another thread may have written to an object just before dropping it.
         team.job.quiet_all();
         self.reduce(bytemuck::cast_slice_mut(&mut gone), |a: u64, b| a & b);
         let ranges = team.uses.take_objects(&gone);
         ranges.into_iter().for_each(|range| team.job.teams.room.lock().give(range));
     }
 
-    /// Takes the first place that is free on all members.
+    /// Takes the first range that is free on all members.
     #[track_caller]
     fn place(&self, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
         if let Some(range) = self.collective.place(self.purpose, bytes, align) {
@@ -104,7 +103,7 @@ impl Agreed<'_> {
         }
         let team = self.collective.team;
         let room = &team.job.teams.room;
-        // The lock is released during the exchange, in which other teams may take room.
+        // The lock is released during the exchange, so other teams may take memory meanwhile.
         let mine = room.lock().free_bytes() as u64;
         let free = self.tell([mine]);
         let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();

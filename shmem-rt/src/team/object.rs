@@ -14,9 +14,9 @@ use crate::state::team_uses::Uses;
 
 /// An object of a team, at the same offset on every member, and not on other PEs.
 ///
-/// It owns its allocation and is used as a [`SymBox`], but only members have it, and a team phase opens it
-/// ([`Team::local`](crate::Team::local)). Dropping it is local: the memory is used again at the next allocation of the team after every
-/// member has dropped its handle.
+/// A `TeamBox` owns its allocation and is used like a [`SymBox`], but only members have a handle, and a phase of the team opens it
+/// ([`Team::local`](crate::Team::local)). Dropping a handle is local. The team's next allocation may reuse the memory if every member has
+/// dropped its handle.
 pub struct TeamBox<T: ?Sized> {
     object: SymBox<T>,
     uses: Arc<Uses>,
@@ -29,7 +29,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         Self { object, uses, me }
     }
 
-    /// The object on a member.
+    /// Returns the object on a member.
     ///
     /// # Panics
     ///
@@ -41,7 +41,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         self.object.on(pe)
     }
 
-    /// The calling PE's own copy.
+    /// Returns the calling PE's own copy.
     ///
     /// # Panics
     ///
@@ -68,8 +68,8 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         &self.object
     }
 
-    /// The elements of all members of a team, as one distributed list ([`SymBox::over`]): of the team that has allocated the object, or of
-    /// another team with no other members.
+    /// Returns the elements on all members of a team as one distributed list ([`SymBox::over`]). All members of that team must be members
+    /// of the team that allocated the object.
     ///
     /// # Panics
     ///
@@ -83,7 +83,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     where
         RangeFull: PlaceIndex<T, Output = [E]>,
     {
-        // Called once: a second call may return other PEs.
+        // Called once, because a second call may return other PEs.
         let pes = team.ranked();
         for pe in &*pes {
             self.require(*pe);
@@ -93,13 +93,13 @@ impl<T: Contents + ?Sized> TeamBox<T> {
 }
 
 impl<T: SymmetricData> TeamBox<[T]> {
-    /// Number of elements.
+    /// Returns the number of elements.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.object.len()
     }
 
-    /// Whether it has no elements.
+    /// Whether the object has no elements.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.object.is_empty()
@@ -107,7 +107,7 @@ impl<T: SymmetricData> TeamBox<[T]> {
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+// SAFETY: `place` returns the extent of the object itself, which is reserved for as long as the handle lives.
 unsafe impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox<T> {
     type Item = T::Item;
 
@@ -130,7 +130,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+// SAFETY: `place` returns the extent of the object itself, which is reserved for as long as the handle lives.
 unsafe impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBox<T> {
     #[track_caller]
     fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -144,7 +144,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBo
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+// SAFETY: `place` returns the extent of the object itself, which is reserved for as long as the handle lives.
 unsafe impl<I, T: Contents + ?Sized> Source<I> for TeamBox<T>
 where
     SymBox<T>: Source<I>,
@@ -166,7 +166,7 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+// SAFETY: `place` returns the extent of the object itself, which is reserved for as long as the handle lives.
 unsafe impl<'t, I, T: Contents + ?Sized> Destination<I> for &'t TeamBox<T>
 where
     &'t SymBox<T>: Destination<I>,
@@ -187,7 +187,8 @@ where
     }
 }
 
-// SAFETY: the extents are those of the box inside, which only the PE that allocated it opens: a phase calls `extents` first.
+// SAFETY: the extents are those of the inner box. Only the PE that allocated the box opens it: a phase first calls `extents`, which checks
+// the PE.
 unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
@@ -198,12 +199,12 @@ unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     }
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> &'x mut T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller fulfils the conditions of `open` for the inner box.
         unsafe { self.object.open(mine) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> &'x T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller fulfils the conditions of `freeze` for the inner box.
         unsafe { self.object.freeze(mine) }
     }
 }

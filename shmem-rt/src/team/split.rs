@@ -1,7 +1,7 @@
 //! Makes and destroys teams, collectively over the team that is split.
 //!
 //! The members of a new team follow from the arguments, on which all agree word for word ([`Agreed`]), and from the members' colours. Then
-//! the members exchange three words to find its index:
+//! the members exchange three words to find an index for the new team:
 //!
 //! ```text
 //! 1  dropped teams          an index that all members have dropped is free
@@ -26,12 +26,12 @@ use crate::members::Members;
 use crate::state::team_indexes::Set;
 use crate::state::team_uses::{TeamConfig, Uses};
 
-/// The ranks of the members of each new team, in order. No rank is in two teams.
+/// Ranks of the members of each new team, in the order of their new ranks. Each rank is in at most one team.
 type Groups = Vec<Vec<usize>>;
 
 impl Team {
     /// Makes a team of the `size` members with ranks `start`, `start + stride`, and so on, in this order. The stride may be negative.
-    /// Collective over this team; `None` on members that are not in the new one.
+    /// Collective over this team. Returns `None` on members that are not in the new team.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -51,8 +51,7 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// If `size` is 0, a rank is not in this team or occurs twice, or no index is left: the same error on
-    /// every member.
+    /// If `size` is 0, a rank is not in this team or occurs twice, or no index is left: the same error on every member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_split_strided`.
     #[track_caller]
@@ -72,9 +71,8 @@ impl Team {
         agreed.divide(config, groups)
     }
 
-    /// Makes teams of the rows and the columns of a grid: members with equal quotients of their ranks by `width`, and with equal
-    /// remainders. A member's rank in its row is its column. A `width` above the number of members counts as that number.
-    /// Collective over this team.
+    /// Makes a team of each row and of each column of a grid. Members in a row have equal `rank / width`, members in a column equal `rank %
+    /// width`. A member's rank in its row is its column. A larger `width` counts as the number of members. Collective over this team.
     ///
     /// # Errors
     ///
@@ -108,8 +106,8 @@ impl Team {
         }
     }
 
-    /// Makes a team for each colour, of the members that pass it. Ranks follow `key`, and among equal keys the ranks in this team. A member
-    /// without a colour is in no new team. Collective over this team.
+    /// Makes a team for each colour, of the members that pass that colour. New ranks are in the order of `key` and, among equal keys, of
+    /// the ranks in this team. A member without a colour is in no new team. Collective over this team.
     ///
     /// # Errors
     ///
@@ -139,13 +137,13 @@ impl Team {
         agreed.divide(config, Ok(groups))
     }
 
-    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle does so without a
-    /// barrier and without a check.)
+    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle needs no barrier and
+    /// checks nothing.)
     ///
     /// # Errors
     ///
-    /// If a member still has contexts or objects of the team: the same error on every member. The handle is gone nevertheless,
-    /// and the team ends when these are dropped.
+    /// If a member still has contexts or objects of the team: the same error on every member. The handle is dropped nevertheless, and the
+    /// team ends when its contexts and objects are dropped.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
     #[track_caller]
@@ -175,14 +173,14 @@ impl Agreed<'_> {
     fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
         let (team, endpoint) = (self.collective.team, self.collective.endpoint);
         let dropped = team.job.teams.indexes.lock().dropped();
-        // Memory that is used again must not be the target of operations under way. After the list is read: another thread may have written
-        // to an object just before it dropped it.
+        // Operations under way must not write to memory that is used again. The quiet follows the reading of the list, because another
+        // thread may have written to an object just before dropping it.
         team.job.quiet_all();
         let dropped = self.tell([dropped]);
         self.reclaim(&dropped);
         let groups = groups?;
         loop {
-            // The lock is released during the exchange: another thread may split another team.
+            // The lock is released during the exchange, so another thread may split another team meanwhile.
             let mine = team.job.teams.indexes.lock().free();
             let free: Vec<Set> = self.tell([mine]).concat();
             let mut mine = None;
@@ -199,7 +197,7 @@ impl Agreed<'_> {
                 (index, uses, taken)
             });
             if let Some((index, .., true)) = &made {
-                // The new team has had no barrier yet; this index's last team is dropped by all its members.
+                // The new team has had no barrier yet, and all members have dropped the team that had this index before.
                 let mine = team.system_at(endpoint, endpoint.me());
                 mine.teams[*index].clear();
                 mine.requests[*index].iter().for_each(RequestArea::clear);
@@ -216,7 +214,7 @@ impl Agreed<'_> {
         }
     }
 
-    /// Frees the teams inside this one that all of their members have dropped.
+    /// Frees the teams that all of their members have dropped, if all these members are in this team.
     fn reclaim(&self, dropped: &[[Set; 1]]) {
         let team = self.collective.team;
         let job = &team.job;
@@ -261,7 +259,7 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
         let distance = stride.checked_mul(isize::try_from(k).ok()?)?;
         start.checked_add_signed(distance).filter(|rank| *rank < parent)
     };
-    // If any rank is outside, the last one is.
+    // If any rank is out of range, the last rank is.
     let ranks = rank(size - 1).and_then(|_| (0..size).map(rank).collect());
     ranks.ok_or_else(|| {
         TeamError::Refused(format!(

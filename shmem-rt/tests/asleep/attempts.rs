@@ -1,10 +1,10 @@
-//! Tests of time: one good run of several is enough, since a busy machine may delay any run.
+//! Tests of timing. One good run of several is enough, because a busy machine may delay any run.
 
-/// Runs until one run is good.
+/// Calls `run` until a call succeeds.
 ///
 /// # Panics
 ///
-/// If none is good, with the errors.
+/// If all attempts fail. The panic has their errors.
 #[track_caller]
 pub(crate) fn one_of(attempts: u32, mut run: impl FnMut(u32) -> Result<(), String>) {
     let results = (0..attempts).map_while(|attempt| run(attempt).err());

@@ -1,15 +1,15 @@
-//! Waits until another thread sleeps, and so has come to where it waits. No pause is long enough for that on a busy machine.
+//! Waits until another thread sleeps, which means that it has reached its wait. A fixed pause would be too short on a busy machine.
 
 use std::time::Duration;
 
-/// Consecutive looks that must find the thread asleep. A thread may sleep for a moment on its way to the wait.
+/// Number of consecutive looks that must find the thread asleep. A thread may also sleep for a moment before its wait.
 const LOOKS: usize = 5;
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
-/// Number of looks after which the test fails. They take more than a minute.
+/// Number of looks after which the test fails, in more than a minute.
 const MOST_LOOKS: usize = 15_000;
 
-/// A thread of any process of this host: process and thread number.
+/// A thread of any process on this host: process ID and thread ID.
 #[derive(Clone, Copy)]
 pub(crate) struct Thread(pub(crate) u64);
 
@@ -22,11 +22,11 @@ impl Thread {
     fn is_asleep(self) -> bool {
         let (process, thread) = (self.0 >> 32, self.0 & u64::from(u32::MAX));
         let stat = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).unwrap();
-        // The state follows the name, which may have any characters.
+        // The state follows the thread's name, which may contain any characters.
         stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'))
     }
 
-    /// Returns when the thread sleeps.
+    /// Blocks until the thread sleeps.
     pub(crate) fn wait_until_asleep(self) {
         let mut looks = 0;
         for _ in 0..MOST_LOOKS {

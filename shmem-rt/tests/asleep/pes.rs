@@ -9,12 +9,12 @@ use super::asleep::{PAUSE, Thread};
 #[symmetric]
 static THREADS: [Atomic<u64>; 16];
 
-/// Tells another PE, which calls [`wait_for`], that the calling thread is about to wait.
+/// Notifies another PE, which calls [`wait_for`], that this thread is about to wait.
 pub(crate) fn go<L: ThreadLevel>(world: &World<L>, there: Pe) {
     world.set(THREADS.on(there).index(world.my_pe()), Thread::current().0);
 }
 
-/// Returns when a PE that has called [`go`] sleeps.
+/// Blocks until the thread of a PE that has called [`go`] sleeps.
 pub(crate) fn wait_for<L: ThreadLevel>(world: &World<L>, pe: Pe) {
     let mine = THREADS.on(world.me()).index(pe.number());
     let mut thread = 0;

@@ -1,5 +1,5 @@
-//! Each operation of the library once, as a list for a macro. Tests check that each is counted, and that each is refused to a process
-//! that exits inside a phase.
+//! A list of the library's operations for a macro, each with one call. Tests check that each operation is counted, and that a
+//! process that exits inside a phase cannot call it.
 
 use shmem::prelude::*;
 use shmem::thread::Single;
@@ -16,7 +16,7 @@ pub(crate) static SIGNAL: Signal;
 #[symmetric]
 pub(crate) static LOCK: Lock;
 
-/// Objects that all PEs have created before.
+/// Objects that the operations use.
 pub(crate) struct Used {
     pub(crate) context: Context<Private>,
     pub(crate) team: Team,
@@ -176,7 +176,7 @@ macro_rules! every_operation {
         each_of!($each, world, [collect](&1_u64));
         each_of!($each, start of world, [start_sum start_prod start_min start_max](1_u64));
         each_of!($each, start of world, [start_and start_or start_xor](1_u64));
-        // Loads and stores ask no observer in an optimised build.
+        // Loads and stores of this PE are not observed in an optimised build.
         if cfg!(debug_assertions) {
             $each! {
                 FIELD.here(world).index(0).load();

@@ -1,6 +1,6 @@
-//! What a process holds of the system.
+//! Resources of the system that a process has.
 
-/// Mappings of this process's arena, and open descriptors without sockets: connections are made when they are first needed.
+/// Returns the numbers of mappings of the arena, and of open descriptors without sockets (connections are made when needed).
 pub(crate) fn held() -> (usize, usize) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let memory = maps.lines().filter(|line| line.contains("/memfd:")).count();
@@ -11,7 +11,7 @@ pub(crate) fn held() -> (usize, usize) {
     (memory, open.count())
 }
 
-/// Whether PEs are threads, which share what their process holds.
+/// Returns whether PEs are threads of one process, so that mappings and descriptors are those of all PEs.
 pub(crate) fn is_loopback() -> bool {
     std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
 }

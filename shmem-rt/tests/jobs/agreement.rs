@@ -1,5 +1,5 @@
-//! PEs that call different collectives: the job ends with one message, on a node and between nodes, also if the hashes of both calls
-//! are equal. PEs are processes or, over loopback, threads.
+//! PEs that call different collectives. The job must end with one error text, on a node and between nodes, also if the hashes of
+//! both calls are equal. PEs are processes or, over loopback, threads.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ static TABLE: [u64; 16];
 #[symmetric]
 static OTHER: [u64; 16];
 
-/// Elements of each PE: too many for a barrier round, and enough for a direct form.
+/// Elements of each PE: too many for a barrier round, and enough for direct collectives.
 const MANY: usize = 1 << 15;
 
 #[symmetric]
@@ -30,7 +30,7 @@ static WIDE: [u64; 4 * (MANY + 16)];
 #[symmetric]
 static OUT: [u64; 4 * (MANY + 16)];
 
-/// Number of items of no bytes whose `fcollect` has the hash of a halo of `f64`.
+/// Number of items of no bytes with which an `fcollect` has the same hash as a halo of `f64`.
 const ITEMS: usize = 1_280_743_731;
 
 #[shmem::collective]
@@ -45,7 +45,7 @@ fn opens_one(world: &mut World<Multiple>, is_array: bool) -> Result<()> {
     Ok(())
 }
 
-/// The hash by which the checked barrier compares an operation and its arguments.
+/// Returns the hash of an operation and its arguments, by which barrier rounds compare calls.
 fn hash(name: &str, arguments: &[u64]) -> u64 {
     fingerprint_of_words(name.as_bytes().chunks(8).map(word).chain(arguments.iter().copied())) >> 32
 }
@@ -56,10 +56,10 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Two different numbers with equal hashes.
+/// Returns two different numbers with equal hashes.
 fn equal(one: impl Fn(u64) -> u64, other: impl Fn(u64) -> u64) -> (u64, u64) {
     let mut seen = HashMap::new();
-    // Scattered over 23 bits: hashes of consecutive numbers rarely collide.
+    // The product scatters numbers over 23 bits, because hashes of consecutive numbers rarely collide.
     for number in (1..1_000_000_u64).map(|k| k.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 41) {
         if let Some(found) = seen.get(&other(number)).filter(|found| **found != number) {
             return (*found, number);
@@ -69,28 +69,27 @@ fn equal(one: impl Fn(u64) -> u64, other: impl Fn(u64) -> u64) -> (u64, u64) {
     panic!("so many numbers of 32 bits are not all different");
 }
 
-/// A collective that compares nothing but a hash. A PE that returns from it calls no other collective.
+/// A collective that compares only hashes. A PE that returns from it calls no other collective.
 fn collect_nothing(world: &World<Multiple>, team: &Team, items: usize) {
     let (mine, mut all) = ([[0_u8; 0]; ITEMS], [[0_u8; 0]; 4 * ITEMS]);
     team.fcollect(world, &mine[..items], &mut all[..items * team.size()]);
     NEVER.wait_until(world, eq(1));
 }
 
-/// Fills the members' scratch with the values that agree for a halo of `f64`: the maximum of each argument, and of its
-/// complement.
+/// Writes to the scratch memory of members what agrees with a halo of `f64`: the maximum of each argument, and of its complement.
 fn fill_scratch(world: &World<Multiple>) {
     for _ in 0..4 {
         world.max(&mut [2, !2, 8, !8, 8, !8, 0, !0, 0, !0_u64]);
     }
 }
 
-/// The calls of PE 0 (`true`) and of the others, and how the message describes both.
+/// The calls of PE 0 (`true`) and of the other PEs, and the parts of the error text that describe them.
 struct Difference {
     come: fn(&mut World<Multiple>, bool),
     said: [&'static str; 2],
 }
 
-/// Rows with the call of PE 0 and that of the others; or with one expression that asks whether the PE is the first.
+/// Defines a list of rows: the call of PE 0 and that of the others; or one call that depends on whether the PE is the first.
 macro_rules! differences {
     ($list:ident: |$world:ident, $first:ident| $($one:expr $(, $others:expr)? => [$a:expr, $b:expr];)*) => {
         const $list: &[Difference] = &[$(Difference {
@@ -115,7 +114,7 @@ fn of_two<T>(is_first: bool, mut make: impl FnMut() -> T) -> T {
     if is_first { one } else { two }
 }
 
-// Different calls with equal hashes, in collectives that compare more than hashes. (All do so by one type, `Agreed`.)
+// Different calls with equal hashes, in collectives that compare more than hashes. (All do so by the type `Agreed`.)
 differences! { COLLIDING: |world, first|
     collect_nothing(world, world.team(), ITEMS), {
         assert_eq!(hash("halo", &[8, 8]), hash("fcollect", &[ITEMS as u64, 0]));
@@ -123,7 +122,7 @@ differences! { COLLIDING: |world, first|
     } => ["fcollect(", "halo(cells of 8 bytes)"];
     {
         let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
-        // In the same round of a team in the same slot.
+        // The same round of a team, in the same slot.
         let before = all(world);
         drop(before.alloc(world, zeroed::<u8>(bytes as usize)).unwrap());
         drop(before);
@@ -156,9 +155,9 @@ differences! { OF_DATA: |world, first|
     world.alltoall(&vec![1_u32; world.n_pes()], &mut vec![0; world.n_pes()]),
         world.alltoall(&vec![1_u64; world.n_pes()], &mut vec![0; world.n_pes()])
         => ["alltoall(1 x u32)", "alltoall(1 x u64)"];
-    // Lengths may differ.
+    // `collect` allows different lengths, but not different types.
     world.collect(&[1_u32]), world.collect(&[1_u64]) => ["collect(", "collect("];
-    // The line is that of the program, although the library calls through closures.
+    // The line is that of the program's call, although the library calls through closures.
     world.collect_into(&[1_u32][..], &mut [0_u32; 8][..]), world.collect_into(&[1_u64][..], &mut [0_u64; 8][..])
         => ["collect_into(1 x u32)` at shmem-rt/tests/jobs/", "collect_into(1 x u64)` at shmem-rt/tests/jobs/"];
     // Equal numbers of bytes, and operations whose types have equal names.
@@ -175,10 +174,10 @@ differences! { OF_DATA: |world, first|
         => ["start_sum(3 x u8)` at ", "start_sum(4 x u8)` at "];
     drop(world.start_broadcast(1_u64, world.pes()[1])), drop(world.start_broadcast(1_u64, world.pes()[0]))
         => ["start_broadcast(8 bytes from PE 1)` at ", "start_broadcast(8 bytes from PE 0)` at "];
-    // Either of the two may be reported.
+    // The error text may describe either of the two started collectives.
     drop((world.start_sum(1_u32), world.start_max(1_u32))), drop((world.start_max(1_u32), world.start_sum(1_u32)))
         => ["start_", "start_"];
-    // Against blocking calls: started instead, started before, and started by one PE alone.
+    // Started collectives against blocking calls: instead of one, before one, and started by one PE alone.
     world.start_sum(1_u32).wait(), world.sync_all() => ["start_sum(1 x u32", "sync` at "];
     {
         let before = first.then(|| world.start_sum(1_u32));
@@ -192,7 +191,7 @@ differences! { OF_DATA: |world, first|
     } => ["", "max(1 x u8)` at "];
 }
 
-// Forms, lengths, roots and places differ, of data that travel with the barrier round, behind it, or are written directly.
+// Forms, lengths, roots and places differ. The data travel with the barrier round, after it, or directly to their destination.
 differences! { OF_FORMS: |world, first|
     world.broadcast(&mut [1_u64][..], world.pes()[1]), world.broadcast(&mut much(0)[..], world.pes()[1])
         => ["broadcast(8", "broadcast(256K from PE 1)"];
@@ -229,7 +228,7 @@ fn out(world: &World<Multiple>, from: usize) -> Here<'_, [u64]> {
     OUT.here(world).index(from..from + MANY * world.n_pes())
 }
 
-// Between nodes, `alltoall` sends other messages than other collectives.
+// Between nodes, `alltoall` sends other data than other collectives.
 differences! { OF_EXCHANGES: |world, first|
     world.sync_all(), exchange(world, 1) => ["sync` at", "alltoall(1 x u8)` at"];
     exchange(world, 1), world.sum_exscan(1.0) => ["alltoall(1 x u8)` at", "sum_exscan(1 x f64)` at"];
@@ -242,7 +241,7 @@ fn exchange(world: &World<Multiple>, each: usize) {
     world.alltoall(&vec![1_u8; items], &mut vec![0; items]);
 }
 
-// Where the message of PE 0 is empty, the calls differ in arguments that are not shown.
+// An empty text of PE 0 stands for a call whose differing arguments the error text does not show.
 differences! { OF_MEMORY: |world, first|
     world.alloc(zeroed::<u8>(101)).map(drop), world.alloc(zeroed::<u8>(100)).map(drop)
         => ["alloc(101 bytes in partition `default`)", "alloc(100 bytes in partition `default`)"];
@@ -298,13 +297,13 @@ fn run(world: &mut World<Multiple>) {
         return run_by_name(&scenario, world, first);
     };
     (differences().nth(number.parse().unwrap()).unwrap().come)(world, first);
-    // No PE gets here.
+    // No PE reaches this line.
     world.barrier_all();
 }
 
 fn run_by_name(scenario: &str, world: &mut World<Multiple>, first: bool) {
     match scenario {
-        // Data in the barrier round, and data in chunks.
+        // Operations with data in the barrier round, and with data in chunks.
         "operation" => {
             let fails = || world.reduce([1_u64; 3], |_, _| panic!("the operation fails"));
             let _ = catch_unwind(AssertUnwindSafe(fails));
@@ -341,7 +340,7 @@ fn scenario() {
     }
 }
 
-/// Number of PEs, barrier algorithm of a node, and nodes of the loopback transport.
+/// (number of PEs, barrier algorithm of a node, nodes of the loopback transport).
 type Way = (usize, &'static str, Option<&'static str>);
 
 const WAYS: [Way; 6] = [
@@ -353,7 +352,7 @@ const WAYS: [Way; 6] = [
     (5, "auto", Some("*x1")),
 ];
 
-/// Runs a job that must fail before any PE gets to the end. Returns all that it has printed.
+/// Runs a job that must fail before a PE reaches its end. Returns everything that the job has printed.
 #[track_caller]
 fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     let processes = if hosts.is_some() { 1 } else { pes };
@@ -372,7 +371,7 @@ fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     said
 }
 
-/// One message describes the calls of PE 0 and of the others, with their lines.
+/// One error text describes the calls of PE 0 and of the other PEs, with their lines.
 #[track_caller]
 fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
     for way in ways {
@@ -394,7 +393,7 @@ fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
     let of_memory = of_data + OF_EXCHANGES.len();
     for (number, Difference { said, .. }) in differences().enumerate() {
         let ways = match number {
-            // Each in one way, in turn.
+            // Each difference runs in one of the ways, in turn.
             _ if number >= of_memory => &WAYS[number % WAYS.len()..][..1],
             _ if number >= of_data => &WAYS[..],
             _ => &WAYS[..4],
@@ -429,7 +428,7 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
     }
 }
 
-/// One inside the other. (By two threads: `racing::context`.)
+/// One collective is called inside the other. (By two threads: `racing::context`.)
 #[test]
 fn two_collectives_of_a_team_at_a_time_are_told_with_both_lines_and_what_to_do() {
     for way in &WAYS[1..3] {

@@ -1,5 +1,5 @@
-//! Checked mode reports each kind of mistake with the lines of both calls. (It finds nothing in the programs of `ordered`:
-//! `ci/check.sh`.)
+//! Checked mode reports each kind of mistake, with the lines of both calls. (`ci/check.sh` tests that it finds nothing in the
+//! programs of `ordered`.)
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,8 +16,8 @@ static DATA: [u64; 64];
 #[symmetric]
 static FLAG: Signal;
 
-/// A program of PE `me` of three with one mistake or none, and parts of the report. `<remark>` stands for the line that ends with that
-/// remark.
+/// A program for PE `me` of three PEs, with one mistake or none, and parts of the expected report. `<remark>` stands for the source
+/// line that ends with that remark.
 struct Program {
     run: fn(&World, usize),
     reported: &'static [&'static str],
@@ -30,7 +30,7 @@ macro_rules! programs {
 }
 
 programs! {
-    // Accesses of two PEs that nothing orders.
+    // Accesses of two PEs without an order between them.
     |world, me| match me {
         0 => world.p(DATA.on(one(world)).index(5), 1), // race: first
         2 => {
@@ -56,14 +56,14 @@ programs! {
             DATA.here(world).index(5).load(); // sync: read
         }
     } => ["PE 0 in `p` at <sync: put>", "PE 1 in `here load` at <sync: read>", "nothing orders them", "of PE 1"];
-    // No mistake: buffers that are used after a quiet. (Columns beside each other, and words that order: `ci/check.sh`.)
+    // No mistake: buffers are used after a quiet. (Adjacent columns, and words that order accesses: `ci/check.sh`.)
     |world, me| if me == 0 {
         world.put_from(DATA.on(one(world)).index(..8), DATA.here(world).index(8..16));
         world.get_into(DATA.here(world).index(16..24), DATA.on(one(world)).index(16..24));
         world.quiet();
         DATA.here(world).index(9).store(DATA.here(world).index(17).load());
     } => [];
-    // No mistake: a fence orders a flag behind its data, and added signals.
+    // No mistake: a fence orders a flag, or added signals, after the data.
     |world, me| match me {
         0 => {
             world.put(DATA.on(one(world)).index(..8), &[1; 8]);
@@ -136,7 +136,7 @@ programs! {
         "PE 0 in `put_signal` at <ring: put>", "PE 1 in `here load` at <ring: read>", "`wait_until` at <ring: wait>", "DATA",
         "a signal orders its own data and the puts before the last fence",
     ];
-    // Buffers in flight.
+    // Buffers that are used while a transfer is in flight.
     |world, me| if me == 0 {
         world.put_from(DATA.on(one(world)).index(..8), DATA.here(world).index(8..16)); // reuse: source
         DATA.here(world).index(9).store(1); // reuse: store
@@ -151,7 +151,7 @@ fn one(world: &World) -> Pe {
     world.pe(1).unwrap()
 }
 
-/// Variable with a directory. PE 0 creates a file in it at the end of its part of a program.
+/// Environment variable with the path of a directory. PE 0 creates a file there at the end of its part of a program.
 const DONE: &str = "CHECK_DONE";
 
 fn done(program: usize) -> std::path::PathBuf {
@@ -160,7 +160,7 @@ fn done(program: usize) -> std::path::PathBuf {
 
 thread_local!(static NOW: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
 
-/// Waits until PE 0 has done its part, by means that the library does not see.
+/// Waits until PE 0 has done its part. The library does not see this wait.
 fn later() {
     while !done(NOW.get()).exists() {
         std::thread::sleep(Duration::from_millis(5));
@@ -197,7 +197,7 @@ fn job(scenario: &str, choice: &str) -> (Outcome, Vec<String>) {
     (outcome, reports)
 }
 
-/// Replaces `<remark>` by the file and line that ends with this remark.
+/// Replaces each `<remark>` by the file and line that ends with this remark.
 fn placed(text: &str) -> String {
     let Some((head, rest)) = text.split_once('<') else { return text.to_owned() };
     let (remark, tail) = rest.split_once('>').unwrap();

@@ -45,7 +45,7 @@ fn scenario() {
     }
 }
 
-/// Runs a job whose launcher is a copy of this program. Returns each write to standard error.
+/// Runs a job whose launcher is a copy of this program. Returns each write to its standard error.
 fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let (ours, theirs) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
@@ -55,7 +55,7 @@ fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     command.envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr::<OwnedFd>(theirs);
     let mut child = command.spawn().unwrap();
-    // Closes our copy of the other end, so that reading ends with the job.
+    // Closes this process's copy of the pipe's write end, so that reading ends with the job.
     drop(command);
     let mut pieces = Vec::new();
     let mut bytes = vec![0; 1 << 16];
@@ -74,7 +74,7 @@ const NOTE: &str = "note: with `RUST_BACKTRACE=1` it says how it came there\n";
 #[test]
 fn a_panic_is_one_piece_and_names_its_pe() {
     let all = pieces("panic", &[]);
-    // The first may end the job before the last has come to it.
+    // The first panic may end the job before the last PE panics.
     let panics: Vec<&String> = all.iter().filter(|piece| piece.contains("panicked at")).collect();
     assert!((1..=4).contains(&panics.len()), "{all:?}");
     for panic in panics {
@@ -90,7 +90,7 @@ fn a_panic_is_one_piece_and_names_its_pe() {
     let Some((_, one)) = frames.next() else { panic!("{all:?}") };
     assert!(one.contains("program") && !one.contains("short_backtrace"), "{one}");
     assert!(!all.iter().any(|piece| piece.contains(NOTE)), "{all:?}");
-    // A hook of the program stays.
+    // A panic hook of the program is kept.
     let all = pieces("panic", &[("ENDS_HOOK", "1")]);
     assert!(all.iter().any(|piece| piece.contains("in its own words")), "{all:?}");
     assert!(!all.iter().any(|piece| piece.contains(": thread '")), "{all:?}");
@@ -127,7 +127,7 @@ fn an_error_of_main_and_one_of_the_environment_are_said_once() {
     }
 }
 
-/// PEs are threads of one process there, and the first exit ends all of them.
+/// Over loopback, PEs are threads of one process, so that the first exit ends all of them.
 #[test]
 fn who_exits_over_loopback_before_its_job_is_over_is_told() {
     for (scenario, code, told) in
@@ -147,7 +147,7 @@ fn who_exits_over_loopback_before_its_job_is_over_is_told() {
     }
 }
 
-/// An error has the location of the program's call, and `unwrap` prints its message.
+/// An error has the location of the program's call, which `unwrap` prints.
 #[shmem::test(pes = 2)]
 fn an_error_knows_its_call(world: &mut World) {
     fn known<T>(failed: Result<T>, line: u32, said: &str) {
@@ -175,7 +175,7 @@ fn a_program_that_a_pe_starts_is_a_job_of_its_own() {
     assert!(!scenario::said(&outcome).contains("was refused"), "{outcome:?}");
 }
 
-/// The only test whose own process has a world: a process has one, ever.
+/// The only test whose own process has a world, because a process has at most one in its life.
 #[test]
 fn a_process_is_in_its_job_as_long_as_it_has_its_world() {
     assert!(!initialized());

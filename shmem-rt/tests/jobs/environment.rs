@@ -1,4 +1,4 @@
-//! Jobs in unusual environments start, or end with one message and without a panic.
+//! Jobs in unusual environments. They start, or end with one error text and without a panic.
 
 use std::process::Command;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn scenario() {
         std::process::exit(2);
     });
     let next = world.pe((world.my_pe() + 1) % world.n_pes()).unwrap();
-    // Uses the subjects of most variables: the heap, arrays, strided transfers.
+    // Uses what most variables configure: the heap, arrays, strided transfers.
     let array = world.array([100]).zeroed::<u8>();
     world.iput(WORDS.on(next).index(..), &[7; 16], 4, 1, 16);
     world.barrier_all();
@@ -86,7 +86,7 @@ fn every_environment_that_is_kept_is_a_job_or_one_message() {
             continue;
         }
         refused += 1;
-        // Before they join, all PEs print the error; after that, one PE prints it for all.
+        // Before PEs join the job, each PE prints the error. Later, one PE prints it for all.
         let (alone, together) =
             (printed.contains("refused: "), outcome.report.matches("ended the job with code").count());
         assert!(alone || together == 1, "{said}");

@@ -1,4 +1,4 @@
-//! A job that fails ends with one message and a code. (PEs in different collectives: `agreement`.)
+//! A job that fails ends with one error text and an exit code. (PEs in different collectives: `agreement`.)
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn die() -> ! {
     unreachable!()
 }
 
-/// Runs a job that must fail before its time limit. Returns its outcome, and all that the launcher and the PEs have printed.
+/// Runs a job that must fail before its time limit. Returns its outcome, and the output of the launcher and of the PEs.
 #[track_caller]
 fn fails(job: Launch) -> (Outcome, String) {
     let outcome = job.run().unwrap();
@@ -59,7 +59,7 @@ fn scenario() {
     }
 }
 
-/// A program that fails: its PEs, its exit code, parts of the report, and parts of all output.
+/// A program that fails: its number of PEs, its exit code, parts of the report, and parts of all output.
 struct Failing {
     name: &'static str,
     run: fn(&mut World),
@@ -90,7 +90,7 @@ failing! {
         world.local(&GRID, |_| if me == 1 { die() });
     } => 3, 137, ["PE 1", KILLED, "PEs 0, 2 wait in `the end of local(GRID)` at"], [];
 
-    // A caught panic would give the world back, while other PEs still hold references.
+    // A caught panic would return the world to the program, while other PEs still have references to its memory.
     "a panic that is caught outside of a phase" |world| {
         let me = world.my_pe();
         let open = || world.local(&GRID, |_| assert!(me != 0, "the body fails"));
@@ -105,7 +105,7 @@ failing! {
     } => 4, 101, [],
         ["the body fails", "a panic inside `local(4 x u64, allocated by a team at", "failure.rs:", "ends the job"];
 
-    // PE 0 would make the array again, while the others wait for it.
+    // PE 0 would make the array again, while the other PEs wait for the first one.
     "a panic that is caught in first elements" |world| {
         let me = world.my_pe();
         for _ in 0..2 {
@@ -214,7 +214,7 @@ fn a_long_wait_says_who_where_and_for_whom() {
             ),
         ] {
             let said = said_by(&outcome, pe);
-            // `SHMEM_DEBUG` says which process each PE is.
+            // With `SHMEM_DEBUG`, the text also names the process of each PE.
             says(&said, &[&*format!("PE {pe} has waited 0."), &*format!("shmem: PE {pe} is process ")])?;
             says(&said, &parts)?;
         }
@@ -236,7 +236,7 @@ fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_
     }
 }
 
-/// Settings of one PE or of all, and limits of the process.
+/// The causes are settings of one PE, settings of all PEs, and limits of the process.
 #[test]
 fn what_a_job_cannot_start_with_is_one_error() {
     let below = |line: &str| {
@@ -260,7 +260,7 @@ fn what_a_job_cannot_start_with_is_one_error() {
     succeeds(below("ulimit -v 4000000; export SHMEM_LATER_SIZE=0"));
 }
 
-/// A command of the shell, or a setting of PE 1 alone; and parts of the message.
+/// (a shell command, or a setting of PE 1 alone; parts of the error text).
 const REFUSED: &[(&str, &[&str])] = &[
     ("SHMEM_SYMMETRIC_SIZE=8M", &["partition 1", "8M", "64M"]),
     ("SHMEM_CHECK=1", &["`asked to observe: SHMEM_CHECK`", "`asked to observe: `"]),
@@ -297,7 +297,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("export SHMEM_WAIT_WARN=soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
 ];
 
-/// Set in PEs of which one holds its standard output.
+/// Environment variable of PEs, one of which locks its standard output.
 const HELD: &str = "FAILURE_HELD";
 
 fn has_fast_memory() -> bool {

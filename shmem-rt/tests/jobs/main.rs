@@ -1,4 +1,4 @@
-//! How jobs start, run and end, and what they say: their PEs are copies of this program.
+//! How jobs start, run and end, and what they print. Their PEs are copies of this program.
 
 #[path = "../asleep/attempts.rs"]
 mod attempts;

@@ -1,5 +1,5 @@
-//! A process that exits inside a phase or a collective. Destructors of its thread-locals may own the world: their operations are
-//! refused inside a phase.
+//! A process that exits inside a phase or a collective. Destructors of its thread-locals may own the world. Inside a phase, the
+//! operations of these destructors are refused.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +15,8 @@ static GRID: [f64; 8];
 
 const REFUSED: &str = "PE 0 is in `local(GRID)` at shmem-rt/tests/jobs/phase_exit.rs:";
 
-/// A world that a thread-local owns. A process that exits inside a phase drops it while the phase is open. The scenario names what the
-/// destructor does.
+/// A world that a thread-local owns. A process that exits inside a phase drops this world while the phase is open. The scenario
+/// names what the destructor does.
 struct Owner {
     world: World,
     used: Used,
@@ -31,7 +31,7 @@ impl Drop for Owner {
         match scenario::named().unwrap().as_str() {
             "put" => self.world.p(GRID.on(self.world.pes()[1]).index(0), 1.0),
             "all" => all_are_refused(&mut self.world, &mut self.used),
-            // Asks no observer, in a debug build as well: the address faults.
+            // Calls no observer, also in a debug build, because the address is unmapped.
             "look" => _ = crate::calls::SIGNAL.here(&self.world).__look(),
             "end" => self.world.global_exit(9),
             _ => {}
@@ -39,7 +39,7 @@ impl Drop for Owner {
     }
 }
 
-/// Prints each operation that is not refused.
+/// Calls each operation, and prints those that are not refused.
 macro_rules! refused {
     ($($operation:expr;)*) => {$({
         let tried = catch_unwind(AssertUnwindSafe(|| _ = $operation));
@@ -87,7 +87,7 @@ fn scenario() {
 #[test]
 fn a_process_that_ends_inside_a_phase_ends_the_job_with_one_message() {
     let early = "exited with code 0 before it left the job";
-    // Scenario, exit code, a part of the report, and what PE 0 prints once.
+    // (scenario, exit code, a part of the report, the text that PE 0 prints once).
     for (then, code, reported, part) in [
         ("all", 1, "PE 0", "all were tried"),
         ("put", 134, "PE 0", REFUSED),

@@ -1,5 +1,5 @@
-//! Jobs of `mpirun` and of MPICH's `mpiexec` on this machine: the PEs are this test's own binary, which runs one of the programs in
-//! `pmix/programs.rs` when the environment names one. On several hosts, and under Slurm: `ci/hosts.sh`.
+//! Jobs of `mpirun` and of MPICH's `mpiexec` on this machine. PEs are copies of this program, and run the program of
+//! `pmix/programs.rs` that the environment names. (On several hosts, and under Slurm: `ci/hosts.sh`.)
 
 mod programs;
 
@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// Seconds after which `timeout` ends a job with [`HANGS`]. Programs that wait do so for longer.
+/// Seconds after which `timeout` ends a job with the exit code [`HANGS`]. Programs that wait do so for longer.
 const LIMIT: &str = "300";
 
 const HANGS: i32 = 124;
 
 thread_local! {
-    /// A directory for each test: `mpirun` fails if two jobs of a user create the same directory at the same time.
+    /// A directory for each test, because `mpirun` fails if two jobs of a user create the same directory at once.
     static DIRECTORY: TempDir = tempfile::tempdir().unwrap();
 }
 
-/// Not a test of its own: the PEs' entry.
+/// The PEs' entry, and no test by itself.
 #[test]
 fn program() {
     if let Ok(name) = std::env::var(programs::NAME) {
@@ -26,7 +26,7 @@ fn program() {
     }
 }
 
-/// A program of this test under `mpirun`, as so many PEs; `None` where there is no Open MPI.
+/// Returns the command that runs a program as `pes` PEs under `mpirun`; `None` without Open MPI.
 fn mpirun(pes: usize, name: &str) -> Option<Command> {
     let version = Command::new("mpirun").arg("--version").stderr(Stdio::null()).output().ok()?;
     if !text(&version.stdout).contains("Open MPI") {
@@ -46,7 +46,7 @@ fn itself(command: &mut Command, name: &str) {
     command.env(programs::NAME, name).env("RUST_BACKTRACE", "0").stdin(Stdio::null());
 }
 
-/// The same under MPICH's `mpiexec`, which speaks PMI-1 over an inherited socket, or over one that PEs connect to.
+/// Returns the command for MPICH's `mpiexec`, which speaks PMI-1 over an inherited socket or, if `by_port`, over another one.
 fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
     Command::new("mpiexec.hydra").arg("--version").output().ok()?;
     let mut command = Command::new("timeout");
@@ -88,7 +88,7 @@ fn pes_meet_and_share_memory_beside_what_they_start() {
         (2, "bootstrap", " of 2 on [0"),
         (5, "bootstrap", " of 5 on [0"),
         (4, "ring", " of 4 has its neighbour's"),
-        // A process that a PE starts is not taken for the PE.
+        // A process that a PE starts must not be taken for the PE.
         (2, "start-another", " of 2 has its neighbour's"),
     ] {
         for output in run_by_all(pes, name) {
@@ -97,14 +97,14 @@ fn pes_meet_and_share_memory_beside_what_they_start() {
     }
 }
 
-/// The job ends with the code and one message, and no process is left. (On several hosts: `ci/hosts.sh`.)
+/// The job ends with the exit code and one error text, and leaves no process. (On several hosts: `ci/hosts.sh`.)
 #[test]
 fn an_abort_and_a_death_end_the_job() {
     let is_left = |pid: &str| {
         let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
         line.unwrap_or_default().contains("program")
     };
-    // In the second row all PEs abort at once.
+    // In the case "abort" all PEs abort at once.
     for (name, who) in [("abort-0", Some("PE 0 ")), ("abort", Some("")), ("die-0", None), ("die-3", None)] {
         for output in run_by_all(4, name) {
             let (said, code) = (text(&output.stderr), output.status.code());
@@ -140,7 +140,7 @@ fn a_library_that_is_not_there_is_one_clear_error() {
 fn without_its_launcher_a_process_is_one_pe() {
     let mut command = Command::new("timeout");
     itself(command.arg(LIMIT), "ring");
-    // Variables that a launcher leaves to programs of a script, without its socket.
+    // Variables that a launcher leaves in the environment of a script's programs, although they do not inherit its socket.
     command.envs([("PMI_FD", "77"), ("PMI_RANK", "1"), ("PMI_SIZE", "4")]);
     let output = command.output().unwrap();
     assert_success(&output, "PE 0 of 1 has its neighbour's", 1);
@@ -157,7 +157,7 @@ fn without_its_launcher_a_process_is_one_pe() {
 #[test]
 fn processes_that_do_not_find_their_launcher_are_explained_once() {
     let Some(command) = mpirun(3, "ring") else { return };
-    // Like a launcher that was built without PMIx.
+    // Removes PMIx, as in a launcher that was built without it.
     let words: Vec<_> = command.get_args().map(std::ffi::OsStr::to_owned).collect();
     let place = words.iter().position(|word| *word == std::env::current_exe().unwrap()).unwrap();
     let mut without = Command::new("timeout");

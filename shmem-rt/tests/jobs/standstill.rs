@@ -1,5 +1,5 @@
-//! A job in which all PEs wait for each other ends, and says where each PE waits. A job in which a thread, a child or a signal handler
-//! may still act does not end, however long it waits.
+//! A job in which all PEs wait for each other ends, and prints where each PE waits. A job in which a thread, a child or a signal
+//! handler may still act does not end, however long it waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,22 +20,22 @@ static FIRST: Lock;
 #[symmetric]
 static SECOND: Lock;
 
-/// Much longer than the detection of a standstill takes, on one host and on several.
+/// Much longer than the detection of a standstill takes on one host. [`LONG_APART`] is that for several hosts.
 const LONG: Duration = Duration::from_secs(4);
 const LONG_APART: Duration = Duration::from_secs(10);
 
 const SHM: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "shm")];
 
-/// Threads of one process, each on a node of its own.
+/// Over loopback, PEs are threads of one process, and each PE is a node.
 const LOOPBACK: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "loopback")];
 
-/// Hosts, and PEs of each, as `SHMRUN_HOSTS_AS` has them.
+/// Returns the environment of a job on pretended hosts, with hosts and PEs per host in the form of `SHMRUN_HOSTS_AS`.
 const fn apart(hosts: &'static str) -> [(&'static str, &'static str); 2] {
     [("SHMEM_TRANSPORT", "auto"), ("SHMRUN_HOSTS_AS", hosts)]
 }
 
-/// Runs a program that must stand still as each of these jobs, and checks its message. Jobs that need libfabric are skipped
-/// without it.
+/// Runs a program that must stand still, once in each job, and checks its error text. Jobs that need libfabric are skipped without
+/// it.
 #[track_caller]
 fn stand<L: ThreadLevel>(
     name: &str,
@@ -57,7 +57,7 @@ fn stand<L: ThreadLevel>(
             assert!(![SHM, LOOPBACK].contains(environment), "it passes");
             continue;
         };
-        // Output of PEs that are threads begins with the number of their process.
+        // Each line of PEs that are threads begins with the number of their process.
         let said =
             panic.downcast_ref::<String>().map(|said| said.replace("\n[0] ", "\n")).unwrap_or_default();
         assert_says(&said, &["failed with code 1: PE 0 (pid ", "no PE can go on: all of them wait"]);
@@ -65,7 +65,7 @@ fn stand<L: ThreadLevel>(
     }
 }
 
-/// Programs that stand still, the jobs in which each runs, and parts of the message.
+/// Defines tests of programs that stand still: (name, jobs, program, parts of the error text).
 macro_rules! stands {
     ($($(#[$doc:meta])* $name:ident: $level:ty, $jobs:expr, |$world:ident| $body:expr => $parts:expr;)*) => {$(
         $(#[$doc])*
@@ -85,7 +85,7 @@ stands! {
     words_that_nobody_changes: Single, ANYWHERE, |world| {
         let (word, value) = if world.my_pe() == 1 { (&OTHER, 3) } else { (&READY, 1) };
         word.wait_until(world, eq(value));
-        // Never.
+        // Not reached.
         world.set(OTHER.on(world.pe(1).unwrap()), 3);
     } => [
         &*format!("\n  PEs 0, 2 wait in `wait_until(READY == 1, is 0)` {HERE}"),
@@ -124,7 +124,7 @@ stands! {
         let mut channel = world.channel::<u64>(2).unwrap();
         let (_, east) = world.ring_neighbours();
         if world.my_pe() == 2 {
-            // Never: only PE 1 could send to it, and PE 1 waits.
+            // Never returns, because only PE 1 could send to PE 2, and PE 1 waits.
             channel.recv(world);
         } else {
             let to = if world.my_pe() == 1 { world.pe(0).unwrap() } else { east };
@@ -177,7 +177,7 @@ stands! {
             READY.wait_until(world, eq(2));
         });
     } => ["(one of 2 threads, all of which wait)"];
-    /// On four hosts, a host that asks another one whether it waits is asked itself.
+    /// Each host asks another host whether it waits. Among four hosts, a host that asks is also asked.
     hosts_that_wait_for_each_other: Single, &[(2, &apart("2x1")), (4, &apart("2x2")), (4, &apart("4x1"))], |world| {
         let (_, east) = world.ring_neighbours();
         READY.wait_until(world, eq(1));
@@ -185,7 +185,7 @@ stands! {
     } => ["\n  PEs 0", &*format!(" wait in `wait_until(READY == 1, is 0)` {HERE}")];
 }
 
-/// Programs that wait for long and then go on.
+/// Defines tests of programs that wait for long, and then go on.
 macro_rules! goes_on {
     ($($(#[$doc:meta])* $name:ident: $pes:literal, $level:ty, [$($variable:literal = $value:literal),*], $body:expr;)*) => {$(
         $(#[$doc])*
@@ -200,7 +200,7 @@ goes_on! {
     a_thread_that_does_not_wait_may_act: 2, Multiple, ["SHMEM_TRANSPORT" = "shm"], one_that_does_not_wait_acts;
     a_thread_beside_pes_that_are_threads_may_act: 2, Multiple, ["SHMEM_TRANSPORT" = "loopback"],
         one_that_does_not_wait_acts;
-    /// The message about a long wait does not wait for the lock of the standard error.
+    /// The warning about a long wait must not wait for the lock of the standard error.
     a_thread_that_holds_the_standard_error_waits: 2, Multiple,
         ["SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"], |world| {
         let me = world.my_pe();
@@ -225,21 +225,21 @@ goes_on! {
         world.barrier_all();
     };
     a_handler_of_a_signal_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| is_changed_by(world, || {
-        // SAFETY: the handler stores to a word, and nothing else; it is there until the process ends.
+        // SAFETY: the handler only stores to a word, which lives until the process ends.
         unsafe { libc::signal(libc::SIGALRM, change as *const () as libc::sighandler_t) };
-        // SAFETY: a call without conditions.
+        // SAFETY: `alarm` has no preconditions.
         unsafe { libc::alarm(LONG.as_secs() as libc::c_uint) };
     });
-    /// By a system call that the C library does not see.
+    /// The child is made by a system call that the C library does not see.
     a_child_shares_the_memory_and_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| forks(world, || {
         let (signal, none) = (libc::c_long::from(libc::SIGCHLD), 0 as libc::c_long);
-        // SAFETY: the child calls what may be called behind a fork, and ends (`forks`).
+        // SAFETY: the child calls only async-signal-safe functions after the fork, and ends (`forks`).
         unsafe { libc::syscall(libc::SYS_clone, signal, none, none, none, none) as libc::pid_t }
     }, false);
     a_child_of_a_child_that_is_over_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"],
-        // SAFETY: the children call what may be called behind a fork, and end (`forks`).
+        // SAFETY: the children call only async-signal-safe functions after the fork, and end (`forks`).
         |world| forks(world, || unsafe { libc::fork() }, true);
-    /// PE 1 is stopped while it sleeps. Its word is set then, and it goes on much later.
+    /// PE 1 is stopped while it sleeps. Meanwhile its word is set. It continues much later.
     a_pe_that_is_stopped_may_go_on: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| {
         let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
         if world.my_pe() == 1 {
@@ -255,20 +255,20 @@ goes_on! {
         world.set(READY.on(one), 1);
         READY.wait_until(world, eq(1));
     };
-    /// For longer than `SHMEM_TIMEOUT`.
+    /// PE 1 is stopped for longer than `SHMEM_TIMEOUT`.
     a_pe_of_another_host_that_is_stopped_may_go_on: 2, Single,
         ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"], |world| {
         let zero = world.pe(0).unwrap();
         if world.my_pe() == 1 {
             world.set(OTHER.on(zero), u64::from(std::process::id()));
             world.quiet();
-            // Until it is stopped.
+            // This PE is stopped meanwhile.
             std::thread::sleep(LONG);
             world.set(READY.on(zero), 1);
             return;
         }
         let process = OTHER.wait_until(world, gt(0));
-        // Messages of the start are answered before it is stopped.
+        // PE 1 must answer messages of the start before it is stopped.
         world.fetch(READY.on(world.pe(1).unwrap()));
         std::thread::sleep(Duration::from_secs(1));
         stop(process, LONG_APART);
@@ -276,7 +276,7 @@ goes_on! {
     };
 }
 
-/// A thread that does not wait in the library sleeps, and then sets the words of all PEs.
+/// A thread that is not in the library sleeps, and then sets the words of all PEs.
 fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     std::thread::scope(|scope| {
         if world.my_pe() == 1 {
@@ -289,17 +289,17 @@ fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     });
 }
 
-/// The address of the word that [`change`] changes.
+/// The address of the word that the signal handler [`change`] sets.
 static WORD: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn change(_: libc::c_int) {
     let word = WORD.load(Ordering::Relaxed) as *mut u64;
-    // SAFETY: the address of `READY` in this process, which lives until the job ends; it is an aligned word that is
-    // shared by atomics.
+    // SAFETY: `word` is the address of `READY` in this process. `READY` is aligned, lives until the job ends, and is accessed by
+    // atomics only.
     unsafe { AtomicU64::from_ptr(word) }.store(1, Ordering::SeqCst);
 }
 
-/// PE 0 waits for a change that `begin` starts.
+/// PE 0 waits for a change of `READY`, which `begin` prepares.
 fn is_changed_by(world: &World, begin: impl FnOnce()) {
     if world.my_pe() == 0 {
         WORD.store(READY.here(world).addr().as_ptr() as u64, Ordering::Relaxed);
@@ -309,23 +309,23 @@ fn is_changed_by(world: &World, begin: impl FnOnce()) {
     world.barrier_all();
 }
 
-/// PE 0 forks, and its child changes the word; or a child of the child, which ends.
+/// PE 0 forks. Its child, or a child of that child, changes the word later.
 fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
     is_changed_by(world, || {
         if fork() == 0 {
             if !has_grandchild || fork() == 0 {
-                // SAFETY: a call without conditions.
+                // SAFETY: `sleep` has no preconditions.
                 unsafe { libc::sleep(LONG.as_secs() as libc::c_uint) };
                 change(0);
             }
-            // SAFETY: a call without conditions.
+            // SAFETY: `_exit` has no preconditions.
             unsafe { libc::_exit(0) };
         }
     });
 }
 
 fn stop(process: u64, time: Duration) {
-    // The shell in the background is no child of this process.
+    // The background shell, which continues the process, is no child of this process.
     let command =
         format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", time.as_secs());
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());

@@ -14,7 +14,7 @@ static FIELD: [u64; 64];
 #[symmetric]
 static SIGNAL: Signal;
 
-/// Calls of `p` by PE 0, more than a buffer of events takes. Each PE makes one call more than the PE before.
+/// Number of calls of `p` by PE 0, more than a buffer of events has. Each PE makes one call more than the PE before.
 const MANY: usize = 20_000;
 
 #[test]
@@ -41,7 +41,7 @@ fn job(scenario: &str, pes: usize, trace: &Path) -> Launch {
     scenario::job("trace", scenario, pes).env("SHMEM_TRACE", trace.display().to_string())
 }
 
-/// The events of a file. The file of an aborted job lacks the end of the list.
+/// Returns the events in a trace file. The file of an aborted job lacks the end of the JSON list.
 fn events(path: &Path, is_whole: bool) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
     let text = if is_whole { text } else { format!("{}]", text.trim_end().trim_end_matches(',')) };
@@ -78,7 +78,7 @@ fn every_call_is_an_event_with_its_line_and_counted_in_the_table_of_all_pes() {
         assert_ne!(put["tid"], iput["tid"], "another thread");
         assert!(put["args"].get("context").is_none() && iput["args"]["context"] == 1);
         assert!(iput["args"]["plan"].as_str().is_some_and(|plan| plan.contains("8 x 8 bytes")), "{iput}");
-        // PEs share a clock: the signal is set before the wait ends.
+        // PEs use the same clock, so the signal is set before its wait ends.
         let west = (pe + 2) % 3;
         let set = events.iter().find(|event| event["pid"] == west && event["name"] == "signal_set").unwrap();
         assert!(set["ts"].as_f64().unwrap() <= ends(wait));

@@ -57,13 +57,13 @@ fn a_pe_that_waits_uses_no_core(world: &mut World) {
         COUNT.wait_until(world, ge(1));
         let (waited, used) = (before.0.elapsed(), used() - before.1);
         assert!(waited >= WAITED, "it was woken by nobody: {waited:?}");
-        // Spinning takes a large part of a core, sleeping less than a hundredth.
+        // Spinning would use a large part of a core. Sleeping uses less than a hundredth.
         assert!(used < waited / 20, "{used:?} of the processor in {waited:?} of waiting");
     }
     world.barrier_all();
 }
 
-/// Threads share an endpoint: completions of one thread must not count for another thread.
+/// Threads share an endpoint. A quiet must not count completions of other threads.
 #[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
 fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Multiple>) {
     const ROUNDS: u64 = 200;
@@ -91,7 +91,7 @@ fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Mu
     world.barrier_all();
 }
 
-/// The same program with each way to track completion. (With each provider: `ci/fabric.sh`.)
+/// Runs one program with each way to track completions. (With each provider: `ci/fabric.sh`.)
 macro_rules! mapped {
     ($($name:ident: $value:literal;)*) => {$(
         #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_CONTEXT_MAPPING" = $value))]
@@ -108,7 +108,7 @@ mapped! {
     a_counter_of_the_context: "context";
 }
 
-/// Contexts of several domains, each used by a thread of its own.
+/// Uses contexts of several domains, each on a thread of its own.
 fn exchange(world: &mut World<Multiple>) {
     assert_eq!(world.resources().mapping.name(), std::env::var("SHMEM_CONTEXT_MAPPING").unwrap());
     let (world, me, other) = (&*world, world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
@@ -149,7 +149,7 @@ fn a_job_that_was_stopped_goes_on(world: &mut World) {
         world.set(COUNT.on(world.pe(0).unwrap()), pid);
     } else {
         COUNT.wait_until(world, gt(0));
-        // PE 1 is stopped first, so that operations are under way when this PE is stopped.
+        // PE 1 is stopped first, so that operations are in flight when this PE is stopped.
         let theirs = world.fetch(COUNT.on(world.me()));
         let script =
             format!("kill -STOP {theirs}; sleep 0.2; kill -STOP {pid}; sleep 3.2; kill -CONT {pid} {theirs}");
@@ -163,7 +163,7 @@ fn a_job_that_was_stopped_goes_on(world: &mut World) {
     world.barrier_all();
 }
 
-/// Descriptors that are left to a PE after its start.
+/// Number of descriptors that a PE may still open after its start.
 const LEFT: usize = 48;
 
 #[shmem::test(
@@ -187,7 +187,7 @@ fn contexts_end_where_descriptors_do(world: &mut World<Multiple>) {
     assert!(error.contains("raise the limit of open descriptors (ulimit -n)"), "{error}");
     assert!(contexts.len() > 1, "a context has no {LEFT} descriptors");
     world.barrier_all();
-    // The contexts that were created have descriptors for their connections, on both sides.
+    // Each created context has got the descriptors for its connections, on both sides.
     for (number, context) in contexts.iter().enumerate() {
         let (ctx, word) = (context.bind(world), WORDS.on(other).index(number));
         ctx.p(word, 7 * number as u64);

@@ -1,4 +1,4 @@
-//! Keys of memory: each partition has a key of its own on every PE, also those created later.
+//! Keys of memory. Each partition has a key of its own on every PE, also a partition that is created after the start.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use shmem::thread::Single;
 
 use crate::scenario::{self, assert_says};
 
-/// Each PE writes to all PEs in a partition, and reads what all have written to it.
+/// Each PE writes to the memory of all PEs in a partition, and reads what all PEs have written to its own.
 fn exchange(world: &World, id: u32, words: SymAddr) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let value = |from: usize, to: usize| (u64::from(id) * 64 + (from * n + to) as u64).to_ne_bytes();
@@ -23,7 +23,7 @@ fn exchange(world: &World, id: u32, words: SymAddr) {
     assert_eq!(seen, expected, "partition {id}");
 }
 
-/// Exchanges in all partitions after all have allocated: no two share a key.
+/// Exchanges in all partitions after memory was allocated in all, so that a shared key would be noticed.
 fn exchange_in(world: &World, ids: impl Iterator<Item = u32>) -> usize {
     let blocks: Vec<(u32, SymAddr)> =
         ids.map(|id| (id, world.partition(id).unwrap().malloc(64).unwrap())).collect();
@@ -40,7 +40,7 @@ fn partitions_made_later_have_keys_of_their_own(world: &mut World) {
     assert_eq!(world.registrations() - before, 40);
 }
 
-/// Not a test by itself: the program of PEs.
+/// The program of the PEs, and no test by itself.
 #[test]
 fn scenario() {
     if scenario::named().is_some() {
@@ -57,7 +57,7 @@ fn as_many_partitions_as_there_may_be_are_known_to_all() {
         job = job.env("SHMEM_TRANSPORT", &transport);
     }
     for id in 1..=MAX_PARTITIONS {
-        // Partition 1 holds the statics of all tests of this program.
+        // Partition 1 has the statics of all tests of this program.
         let size = if id == 1 { 1024 } else { 64 + id };
         job = job.env(format!("SHMEM_SYMMETRIC_PARTITION{id}"), format!("SIZE={size}K"));
     }
@@ -65,7 +65,7 @@ fn as_many_partitions_as_there_may_be_are_known_to_all() {
     for pe in 0..2 {
         assert_says(&said, &[&format!("PE {pe} has used {MAX_PARTITIONS}")]);
     }
-    // `SHMEM_INFO` says what is registered.
+    // `SHMEM_INFO` prints how many segments are registered.
     let registered = format!("{} segments of together ", MAX_PARTITIONS + 1);
     assert_eq!(said.contains(&registered), transport == "ofi", "{said}");
 }

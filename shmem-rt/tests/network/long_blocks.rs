@@ -1,15 +1,15 @@
-//! Strided transfers of many long blocks, which need more buffers than a transport has.
+//! Strided transfers of many long blocks, which need more bounce buffers than a transport has.
 
 use shmem::prelude::*;
 use shmem::zeroed;
 
-/// Blocks of a transfer, bytes of each, and stride. Each transfer has an area of its own.
+/// (blocks of a transfer, bytes of a block, stride). Each transfer has its own area.
 const BLOCKS: (usize, usize, usize) = (100, 1000, 1500);
 const AREA: usize = BLOCKS.0 * BLOCKS.2;
 
 const AREAS: usize = 6;
 
-/// Byte `i` of what PE `me` writes to an area in a round.
+/// Returns byte `i` of the bytes that PE `me` writes to an area in a round.
 fn byte(me: usize, area: usize, round: usize, i: usize) -> u8 {
     (i / 3 + 31 * me + 7 * area + 101 * round) as u8 | 1
 }

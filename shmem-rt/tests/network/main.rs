@@ -1,4 +1,4 @@
-//! What only jobs over libfabric or on several nodes have: descriptors, keys, messages, and strangers on the network.
+//! Tests of jobs over libfabric or on several nodes: descriptors, keys, messages, and strangers on the network.
 
 #[path = "../dice/mod.rs"]
 mod dice;

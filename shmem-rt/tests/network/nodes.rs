@@ -1,5 +1,5 @@
-//! Traffic between nodes of several sizes in collectives of few data: only first members of nodes receive, as often as the algorithm
-//! says. (Traffic between nodes of one size: `scale` of shmem-perf.)
+//! Traffic between nodes of different sizes, in collectives of short data. Only the first member of a node may receive, as often as
+//! the algorithm says. (Nodes of one size: `scale` of shmem-perf.)
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ fn firsts(world: &World) -> Vec<usize> {
     firsts
 }
 
-/// Runs a collective. Returns the traffic of all PEs together. Each target must be the first member of another node.
+/// Runs a collective and returns the traffic of all PEs. Only the first members of other nodes may be targets.
 fn sent(world: &World, collective: impl FnOnce()) -> Traffic {
     let firsts = firsts(world);
     let own = firsts[world.my_pe()];
@@ -53,10 +53,10 @@ fn every_collective(world: &World) {
         Traffic { operations, bytes: operations * (8 + each) + others * (nodes - 1) }
     };
     assert_eq!(sent(world, || world.barrier_all()), meeting(0, 0), "barrier");
-    // Exact reductions send one value of each node.
+    // Exact reductions send one value from each node.
     assert_eq!(sent(world, || world.sum(&mut [1_u64; 2])), meeting(16, 0), "sum");
     assert_eq!(sent(world, || world.max(&mut 1_f32)), meeting(4, 0), "max");
-    // Rounded sums send partial results, or all values if the ranks of nodes are not consecutive.
+    // Rounded sums send partial results, or all values if a node's ranks are not consecutive.
     let rounding = |collective: &dyn Fn(), each| {
         let (found, most) = (sent(world, collective), meeting(0, pes * each));
         assert!(found.operations == most.operations && found.bytes <= most.bytes, "{found:?} of {most:?}");

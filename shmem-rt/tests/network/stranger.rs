@@ -1,5 +1,5 @@
-//! A job over libfabric, and a stranger: a process outside the job that finds its ports in `/proc/net`. It reads, writes and
-//! sends noise. The job must end in order with the right data. The stranger is another user if the tests run as root.
+//! A job over libfabric, and a stranger: a process outside the job that finds the job's ports in `/proc/net`. The stranger reads,
+//! writes and sends noise. The job must end in order with the right data. If the tests run as root, the stranger is another user.
 
 mod outsider;
 
@@ -35,7 +35,7 @@ static PORT: Atomic<u64>;
 #[symmetric]
 static GOES_ON: Atomic<u64>;
 
-/// Variables of copies of this program: the provider, the deeds of the stranger, and the ports.
+/// Environment variable of copies of this program with the provider. [`DEED`] has the stranger's deeds, [`PORTS`] the ports.
 const PROVIDER: &str = "STRANGER_PROVIDER";
 const DEED: &str = "STRANGER_DEED";
 const PORTS: &str = "STRANGER_PORTS";
@@ -48,7 +48,7 @@ fn guarded(pe: usize, word: usize) -> u64 {
     0x5EC2_E700_0000_0000 | (pe as u64) << 32 | word as u64
 }
 
-/// Not a test by itself: the program of PEs.
+/// The program of the PEs, and no test by itself.
 #[test]
 fn scenario() {
     let (Ok(provider), Some(deed)) = (std::env::var(PROVIDER), scenario::named()) else { return };
@@ -93,13 +93,13 @@ fn scenario() {
     }
 }
 
-/// Each kind of operation, with its result.
+/// Performs each kind of operation, and checks its result.
 fn exchange(world: &World, round: u64) {
     let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
     let value = |pe: u64, word: usize| round << 20 | pe << 16 | word as u64;
     let values: Vec<u64> = (0..8192).map(|word| value(me, word)).collect();
     world.put(FIELD.on(other).index(..1000), &values[..1000]);
-    // Few bytes in messages, and many through a bounce buffer.
+    // Few bytes go in messages, many bytes through a bounce buffer.
     world.iput(FIELD.on(other).index(1000..), &values, 2, 1, 500);
     world.iput(FIELD.on(other).index(2000..), &values, 3, 1, 8192);
     let before = world.fetch_add(COUNT.on(other), 1);
@@ -117,7 +117,7 @@ fn exchange(world: &World, round: u64) {
     world.barrier_all();
 }
 
-/// The first port that this process listens at: the one that its peers use.
+/// Returns the first port on which this process listens. Its peers use this port.
 fn listening(provider: &str) -> u16 {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let own: Vec<String> = entries
@@ -128,7 +128,7 @@ fn listening(provider: &str) -> u16 {
     ports.min().expect("a PE listens at a port")
 }
 
-/// Visible ports, each with the inode of its socket.
+/// Returns the ports that are visible, each with the inode of its socket.
 fn open_ports(provider: &str) -> Vec<(u16, String)> {
     let (table, state) = if provider.starts_with("udp") { ("udp", "07") } else { ("tcp", "0A") };
     let text = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap();
@@ -166,7 +166,7 @@ fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> (Child, TempDi
     (command.spawn().unwrap(), directory)
 }
 
-/// Not a test by itself: the program of the stranger.
+/// The program of the stranger, and no test by itself.
 #[test]
 fn stranger() {
     let Ok(ports) = std::env::var(PORTS) else { return };
@@ -189,7 +189,7 @@ fn stranger() {
     }
 }
 
-/// Keys to try: small ones, those that layers of libfabric make up, and random ones.
+/// Returns keys to try: small ones, keys as layers of libfabric choose them, and random ones.
 fn guesses(outsider: &mut Outsider) -> Vec<u64> {
     let made_up = (0..6).map(|number| 1 << 31 | number);
     let chance = (0..6).map(|_| outsider.chance()).collect::<Vec<_>>();
@@ -215,7 +215,7 @@ fn writes(provider: &str, port: u16) {
     }
 }
 
-/// Sends remote completion data.
+/// Sends remote completion data to the job.
 fn tells(provider: &str, port: u16) {
     let mut outsider = Outsider::open(provider, port);
     for number in 0..40 {
@@ -229,7 +229,7 @@ fn tells(provider: &str, port: u16) {
     }
 }
 
-/// Messages of noise of all lengths, also longer than any receive buffer.
+/// Sends random messages of all lengths, also longer than any receive buffer.
 fn messages(provider: &str, port: u16) {
     let mut outsider = Outsider::open(provider, port);
     let lengths = (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]);
@@ -242,7 +242,7 @@ fn messages(provider: &str, port: u16) {
     assert!(lengths.filter(is_taken).count() > 100, "messages are taken");
 }
 
-/// Processes that end in the middle of a message.
+/// Starts processes that end in the middle of a message.
 fn half_messages(port: u16) {
     for _ in 0..5 {
         let mut child = Command::new("/proc/self/exe")
@@ -258,7 +258,7 @@ fn half_messages(port: u16) {
 fn half_a_message(provider: &str, port: u16) {
     let mut outsider = Outsider::open(provider, port);
     _ = outsider.send(100 << 10, Duration::from_millis(5));
-    // SAFETY: ends the process at once: nothing is closed.
+    // SAFETY: `_exit` has no preconditions. It ends the process without closing anything.
     unsafe { libc::_exit(0) };
 }
 
@@ -272,7 +272,7 @@ fn bytes(port: u16) {
     }
 }
 
-/// Connects, and sends nothing.
+/// Opens connections, and sends nothing.
 fn connections(port: u16) {
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
@@ -283,17 +283,17 @@ fn connections(port: u16) {
     assert!(!held.is_empty(), "nobody listens");
 }
 
-/// Bytes that a stranger sends at most.
+/// Upper limit on the bytes of a stranger's message.
 const BUFFER: usize = 200 << 10;
 
-/// Runs a job over a provider beside a stranger. `counts`: messages that are dropped.
+/// Runs a job over a provider beside a stranger. `counts` is the expected number of dropped messages.
 #[track_caller]
 fn beside(provider: &str, deeds: &str, counts: impl RangeBounds<u64>) {
-    // SAFETY: the system's.
+    // SAFETY: the loaded library is the system's libfabric.
     if let Err(why) = unsafe { Library::load(None) } {
         return eprintln!("skipped: {why}");
     }
-    // As many descriptors as a small job needs.
+    // A small job needs no more descriptors than this limit.
     let is_short = deeds == "connections";
     let limit = if is_short { "ulimit -S -n 128" } else { ":" };
     let script = format!("{limit}; exec \"$0\" \"$@\"");
@@ -328,7 +328,7 @@ macro_rules! deeds {
     )*};
 }
 
-// The deeds, one after the other, and the number of dropped messages.
+// name: provider, deeds in their order, expected number of dropped messages.
 deeds! {
     nobody_reads_writes_or_tells: "tcp;ofi_rxm", "reads,writes,tells", ..;
     noise_on_the_wire_and_half_a_message_are_nothing: "tcp;ofi_rxm", "bytes,half messages", ..;

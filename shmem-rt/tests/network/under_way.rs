@@ -1,4 +1,4 @@
-//! While a PE is stopped, only operations that are under way with it wait.
+//! While a PE is stopped, only operations in flight with this PE wait.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 
-/// Words of a large transfer, which a context may track by itself.
+/// Words of a large transfer. A context may track large transfers by itself.
 const LARGE: usize = 1024;
 
 #[symmetric]
@@ -17,16 +17,16 @@ static WORDS: [u64; LARGE];
 #[symmetric]
 static COUNT: Atomic<u64>;
 
-/// Time after which a stopped PE goes on, if another PE waits for it.
+/// Time after which a stopped PE is continued, if another PE waits for it.
 const LONG: Duration = Duration::from_secs(3);
 
-/// Attempts: messages of the library itself may be under way with the stopped PE.
+/// Number of attempts. One may fail, because the library's own messages may be in flight with the stopped PE.
 const ATTEMPTS: usize = 5;
 
-/// A stopped process, which goes on when this is dropped.
+/// A stopped process, which is continued when this value is dropped.
 struct Stopped {
     process: i32,
-    /// Closed when the process is to go on. The guard lets it go on after [`LONG`], and returns that it was late.
+    /// Closed to continue the process. The guard thread continues the process after [`LONG`], and returns whether it had to.
     goes_on: Option<Sender<()>>,
     guard: Option<JoinHandle<bool>>,
     was_waited_for: Rc<Cell<bool>>,
@@ -56,7 +56,7 @@ impl Drop for Stopped {
 }
 
 fn send(process: i32, signal: i32) {
-    // SAFETY: a signal for a process of this job.
+    // SAFETY: `kill` has no preconditions. The process is one of this job.
     assert_eq!(unsafe { libc::kill(process, signal) }, 0);
 }
 
@@ -67,7 +67,7 @@ fn halt(process: i32) {
     }
 }
 
-/// Whether all threads have stopped: each stops when it next runs.
+/// Returns whether all threads have stopped. A thread stops only when it runs next.
 fn has_stopped(process: i32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     threads.flatten().all(|thread| {
@@ -76,7 +76,7 @@ fn has_stopped(process: i32) -> bool {
     })
 }
 
-/// Calls `act` on PE 0, with a function that stops PE 1. Repeats it if PE 0 has waited for PE 1.
+/// Calls `act` on PE 0 with a function that stops PE 1. Repeats the call if PE 0 has waited for PE 1.
 fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn Fn() -> Stopped)) {
     let mut processes = vec![0; world.n_pes()];
     world.fcollect(&u64::from(std::process::id()), &mut processes);
@@ -98,7 +98,7 @@ fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn F
     world.barrier_all();
 }
 
-/// A quiet of PE 2, with or without operations under way to it.
+/// Waits for operations to PE 2 (`quiet_pe`) while PE 1 is stopped. If `to_other`, there are operations in flight to PE 2.
 fn quiet_of_others(world: &World, to_other: bool) {
     stopping(world, |stop| {
         let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
@@ -138,7 +138,7 @@ fn large_operations_of_a_hybrid_are_waited_for_by_their_context(world: &mut Worl
         assert_eq!(one.grant().unit, two.grant().unit);
         let [one, two] = [one.bind(world), two.bind(world)];
         let holds = stop();
-        // A fence or quiet of the other context does not wait for these.
+        // A fence or quiet of context `two` does not wait for this put.
         one.put(WORDS.on(stopped).index(..), &[7; LARGE]);
         two.put(WORDS.on(other).index(..), &[8; LARGE]);
         two.fence();
@@ -161,7 +161,7 @@ fn what_is_read_may_go_on_wherever_it_is_wanted(world: &mut World) {
         let (mut words, mut before) = (vec![0; 5 * LARGE], u64::MAX);
         let holds = stop();
         world.scope(|s| {
-            // Into memory that is not registered.
+            // The destination is not registered.
             for words in words.chunks_exact_mut(LARGE) {
                 s.get(words, WORDS.on(stopped).index(..));
             }

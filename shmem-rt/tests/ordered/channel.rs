@@ -1,19 +1,19 @@
-//! Channels deliver each message once, in the order of its sender. Queues of work hand out each item once, and end when no PE has an
-//! item.
+//! Channels deliver each message once, in the order in which its sender has sent. Work queues hand out each item once, and end when
+//! no PE has an item.
 
 use shmem::prelude::*;
 
 use crate::dice::Dice;
 use crate::pes;
 
-/// A message whose words all follow from its number.
+/// A message. All its words are computed from its number.
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
 pub(crate) struct Message {
     from: u32,
     to: u32,
     number: u64,
-    /// Several cache lines.
+    /// Fills several cache lines.
     rest: [u64; 24],
 }
 
@@ -28,7 +28,7 @@ impl Message {
 pub(crate) struct Deliveries(Vec<Vec<usize>>);
 
 impl Deliveries {
-    /// Draws targets. Each PE sends one of these numbers of messages.
+    /// Draws targets. Each PE sends one of the given numbers of messages.
     pub(crate) fn draw(dice: &mut Dice, pes: usize, counts: [u64; 3]) -> Self {
         let mut list = || {
             let count = counts[dice.below(3) as usize];
@@ -37,7 +37,7 @@ impl Deliveries {
         Self((0..pes).map(|_| list()).collect())
     }
 
-    /// The messages of this PE. Those to one target have consecutive numbers.
+    /// Returns the messages of this PE. Messages to one target have consecutive numbers.
     pub(crate) fn messages(&self, world: &World) -> impl Iterator<Item = (Pe, Message)> {
         let (me, pes, mut sent) = (world.my_pe(), world.pes(), vec![0; world.n_pes()]);
         self.0[me].iter().map(move |to| {
@@ -46,7 +46,7 @@ impl Deliveries {
         })
     }
 
-    /// Compares received messages with those that were sent. `receive` passes one after the other.
+    /// Compares received messages with those that were sent. `receive` passes the received messages one after the other.
     pub(crate) fn comes(&self, world: &World, receive: impl FnOnce(&mut dyn FnMut(Pe, Message))) {
         let (me, mut found) = (world.my_pe(), vec![0; world.n_pes()]);
         receive(&mut |from, message| {
@@ -82,11 +82,11 @@ fn every_message_comes_once_and_in_order(world: &mut World) {
 
 const MOST: usize = 2000;
 
-/// Counts of how often each item was done, on the first PE.
+/// How often each item was done. The counters of PE 0 are used.
 #[symmetric]
 static DONE: [Atomic<u32>; MOST];
 
-/// The children of each item of a random tree: a wide one, a narrow one, or one line.
+/// Returns the children of each item of a random tree, which is wide, narrow, or a list.
 fn tree(seed: usize, items: usize) -> Vec<Vec<u64>> {
     let mut dice = Dice(seed as u64);
     let mut children = vec![Vec::new(); items];
@@ -101,11 +101,11 @@ pub(crate) fn home(world: &World, item: u64) -> Pe {
     world.pes()[Dice(item).below(world.n_pes())]
 }
 
-/// Does an item. Returns its children.
+/// Does an item, and returns its children.
 type Done<'d> = dyn FnMut(u64) -> Vec<u64> + 'd;
 
-/// Checks that each item of a tree is done once before any PE returns. `carry` gets the root on one PE, and brings items and
-/// their children to PEs.
+/// Checks that each item of a tree is done once before any PE returns. `carry` gets the root on one PE, and sends items and their
+/// children to PEs.
 pub(crate) fn each_is_done_once(world: &World, carry: &mut dyn FnMut(Option<u64>, &mut Done<'_>)) {
     let (me, first) = (world.my_pe(), world.pes()[0]);
     for (round, items) in [0, 1, 300, MOST, 200, 400].into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Histories of collectives: random teams are made and dropped, and their members call or start collectives in all forms and
-//! lengths, each at its own pace. Results are compared with a loop over the members.
+//! Random sequences (*histories*) of collectives. Random teams are made and dropped. Their members call or start collectives in all
+//! forms and lengths, each at its own pace. Results are compared with a loop over the members.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -13,15 +13,15 @@ use crate::together::{
     ALL, Call, EXACT, LISTS, MOST, MOVES, Maker, OPERATIONS, PARTIALS, Room, TOTALS, What,
 };
 
-/// Parts of a history. Between them, some teams are replaced.
+/// Number of parts of a history. Between parts, some teams are replaced.
 const CHAPTERS: usize = 3;
 
 const STEPS: usize = 13;
 
-/// Teams at a time, besides that of all PEs.
+/// Number of teams at a time, besides that of all PEs.
 const TEAMS: usize = 4;
 
-/// Teams that a split has made: the members of each in the order of ranks, and the team of this PE.
+/// The teams of a split: the members of each team in the order of ranks, and the team of this PE.
 struct Made {
     groups: Vec<Vec<usize>>,
     mine: Option<Team>,
@@ -42,7 +42,7 @@ fn items_of_any_size_are_combined_and_dealt_out(world: &mut World) {
     play(world, &[OPERATIONS, OPERATIONS, MOVES, LISTS].concat(), 8, MOST);
 }
 
-// Each algorithm that can be asked for. Lengths include none and a few bytes.
+// Each algorithm that a user can select, with all lengths, also 0 and a few bytes.
 under! {
     meetings_on_a_node: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
@@ -62,7 +62,7 @@ under! {
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:meetings,fcollect:rings,alltoall:direct";
 }
 
-/// Collectives that have a choice of algorithms, and reductions that depend on the order.
+/// Plays histories of collectives that have a choice of algorithms, and of reductions that depend on the order.
 fn ways(world: &World) {
     play(world, &[MOVES, TOTALS, EXACT, PARTIALS, OPERATIONS].concat(), 10, MOST);
 }
@@ -73,18 +73,18 @@ fn a_few_bytes_are_read_where_they_lie_where_that_is_asked_for(world: &mut World
     let object = world.alloc(shmem::value(world.my_pe() + 7)).unwrap();
     world.broadcast(&object, world.pe(0).unwrap());
     let statistics = world.statistics().expect("SHMEM_STATS counts");
-    // Another algorithm would load and store the own copy on each PE.
+    // Only another algorithm would load and store this PE's own copy.
     let bytes = [Family::HereLoad, Family::HereStore].map(|family| statistics.of(family).bytes);
     assert_eq!(bytes, if world.my_pe() == 0 { [8, 0] } else { [0, 8] });
     assert_eq!(world.g(object.on(world.me())), 7);
 }
 
-/// Plays so many histories of these collectives, of up to `most` bytes of each PE.
+/// Plays `count` histories of the collectives `of`, with up to `most` bytes of each PE.
 pub(crate) fn play(world: &World, of: &[What], count: u64, most: usize) {
     let room = Room::new(world, most);
     for seed in 0..count {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ world.n_pes() as u64);
-        // Decides pauses, and the order of waits, of this PE alone.
+        // Decides this PE's own pauses, and the order in which it waits.
         let mut pace = Dice(seed << 8 ^ world.my_pe() as u64);
         (0..8).for_each(|_| _ = (dice.below(2), pace.below(2)));
         let mut teams: [Option<Made>; TEAMS] = Default::default();
@@ -114,7 +114,7 @@ fn chapter(
     let everybody: Vec<usize> = (0..world.n_pes()).collect();
     let mut under_way: Vec<(Box<dyn UnderWay + '_>, String)> = Vec::new();
     for step in 0..=STEPS {
-        // All, at the end.
+        // At the end, waits for all started collectives.
         while !under_way.is_empty() && (step == STEPS || pace.below(3) == 0) {
             let (started, what) = under_way.remove(pace.below(under_way.len()));
             match pace.below(4) {
@@ -143,7 +143,7 @@ fn chapter(
     }
 }
 
-/// Prints the call, if it panics.
+/// Runs `act`. If it panics, prints the call.
 fn telling(me: usize, what: &str, act: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
         eprintln!("PE {me} fails in {what}");
@@ -151,7 +151,7 @@ fn telling(me: usize, what: &str, act: impl FnOnce()) {
     }
 }
 
-/// Splits the team of all PEs: by colours and keys, or at equal distances.
+/// Splits the team of all PEs by colours and keys, or at equal distances.
 fn split(world: &World, dice: &mut Dice) -> Made {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let plain = TeamConfig::default();

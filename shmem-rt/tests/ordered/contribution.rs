@@ -1,4 +1,4 @@
-//! Arguments of collectives besides those of histories: other forms, items of no bytes, and refused ones.
+//! Arguments of collectives that histories lack: other forms, items of no bytes, and refused arguments.
 
 use shmem::prelude::*;
 
@@ -22,7 +22,7 @@ struct Particle {
 fn the_argument_decides_what_comes_back(world: &mut World) {
     let (me, n, team) = (world.my_pe(), world.n_pes(), world.team());
     let [first, second] = [0, 1].map(|pe| world.pes()[pe]);
-    // The type of a literal is that of the result.
+    // The literal gets the type of the result.
     let ones: u16 = world.sum(1);
     assert_eq!((usize::from(ones), world.max(me)), (n, n - 1));
     assert_eq!(
@@ -56,7 +56,7 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
     assert_eq!((&*all, world.collect(&vec![me; me])), (&[6, 6][..], vec![1, 2, 2]));
     assert_eq!(world.collect(&PAIR), [[2, 7]; 3]);
     assert_eq!(world.collect_to(&[me as u8; 2], first), (me == 0).then(|| vec![[0, 0], [1, 1], [2, 2]]));
-    // `bool` has the bit operations.
+    // `bool` has the bitwise collectives.
     let mut odd = me > 0;
     team.xor(world, &mut odd);
     assert_eq!((team.and(world, me > 0), team.or(world, me > 0), odd), (false, true, false));
@@ -106,7 +106,7 @@ type Pair = <(u8, u16) as shmem::Contribution<(u8, u16)>>::Item;
 fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     for len in [1000, 20_000, 66_666] {
-        // Sums of bytes have no carry.
+        // The sums of bytes do not overflow.
         let byte = |pe: usize, k: usize| ((k + pe) % 7) as u8;
         let mine: Vec<u8> = (0..len * size_of::<Pair>()).map(|k| byte(me, k)).collect();
         let mine: &[Pair] = bytemuck::cast_slice(&mine);
@@ -124,7 +124,7 @@ fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
 
 #[shmem::test(pes = 3)]
 fn items_without_bytes_keep_their_count(world: &mut World) {
-    // Too many for a loop.
+    // Too many items for a loop over them.
     let many = 1_usize << 50;
     let (me, first) = (world.my_pe(), world.pe(0).unwrap());
     let some = |count: usize| shmem_core::symmetric_data::zeroed_items::<[u64; 0]>(count);
@@ -147,7 +147,7 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
 
 #[shmem::test(pes = 1)]
 fn items_of_no_bytes_may_be_as_many_as_there_are_numbers(world: &mut World) {
-    /// Vectors of this type are made item by item, unlike those of arrays of numbers.
+    /// An item type without bytes. Vectors of it are made item by item, unlike those of arrays of numbers.
     #[derive(Clone, Copy, Symmetric)]
     #[repr(C)]
     struct Nothing([u64; 0]);

@@ -1,5 +1,5 @@
-//! Collectives on symmetric objects of sizes around those of the direct algorithms, in cases that histories lack: overlapping
-//! source and destination, and members that differ.
+//! Collectives on symmetric objects, with lengths around those at which direct algorithms begin, in cases that histories lack:
+//! source and destination overlap, or members differ.
 
 use shmem::Family;
 use shmem::c_interface::collective::{self, Combined, Fold, Places};
@@ -9,7 +9,7 @@ use shmem_core::object::Extent;
 use crate::panics::said;
 use crate::together::{Call, Form, ItemType, Maker, Room, What};
 
-/// Elements of each PE: below a direct algorithm, a bit more, and several chunks with a rest.
+/// Elements of each PE: too few for a direct algorithm, slightly more, and several chunks with a rest.
 const LENGTHS: [usize; 5] = [0, 3, 2048, 2051, 21_000];
 const MOST: usize = LENGTHS[4] * 4;
 
@@ -24,8 +24,7 @@ fn element(round: usize, pe: usize, k: usize) -> u64 {
     (round as u64) << 40 | (pe as u64) << 32 | k as u64
 }
 
-/// Source and destination are equal or overlap; members have different strides and capacities; some members exchange in
-/// place.
+/// Source and destination are equal or overlap. Members have different strides and capacities. Some members exchange in place.
 #[shmem::test(pes = 3)]
 fn objects_may_overlap_and_members_may_differ(world: &mut World) {
     use What::{Alltoall, Alltoalls, Alltoallv, CollectInto, Fcollect, ReduceScatter};
@@ -35,7 +34,7 @@ fn objects_may_overlap_and_members_may_differ(world: &mut World) {
         let of_all = [Alltoall, Alltoalls, Alltoallv, ReduceScatter].map(|what| (3 * len, what));
         of_each.into_iter().chain(of_all)
     }) {
-        // The source begins at most so many elements behind the destination.
+        // The seed limits the distance from the start of the destination to that of the source, in elements.
         for seed in [0, 1, 8, 9, 16, 17, len as u64 / 2, 2 * len as u64 + 1] {
             let call = Call { what, kind: ItemType::U64, form: Form::Object, len, seed };
             Maker { world, team: world.team(), members: &[0, 1, 2], room: &room, call }.make();
@@ -58,7 +57,7 @@ fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &
     team.sum(world, object.here(world).index(511..));
 }
 
-/// A PE that returns may overwrite its source at once, although others may still read.
+/// A PE that has returned may overwrite its source at once, although other PEs may still read it.
 #[shmem::test(pes = 3)]
 fn what_was_given_may_be_changed_at_once(world: &mut World) {
     let (me, pes, len) = (world.my_pe(), world.n_pes(), 20_000);
@@ -84,7 +83,7 @@ fn what_was_given_may_be_changed_at_once(world: &mut World) {
     }
 }
 
-/// Puts into the gaps of a strided exchange are kept.
+/// A strided exchange keeps values that others put into its gaps.
 #[shmem::test(pes = 3)]
 fn what_lies_between_strides_is_left_alone(world: &mut World) {
     let (me, pes, east) = (world.my_pe(), world.n_pes(), world.ring_neighbours().1);
@@ -129,20 +128,22 @@ fn who_lacks_room_alone_says_so(world: &mut World) {
     assert!(into.to_vec().into_iter().enumerate().all(is_left));
 }
 
+/// Adds `items` numbers at `from` to those at `into`.
+///
 /// # Safety
 ///
 /// `items` numbers must be writable at `into` and readable at `from`, at any alignment.
 unsafe fn add(into: *mut u8, from: *const u8, items: usize) {
     for k in 0..items {
         let (into, from) = (into.cast::<f64>().wrapping_add(k), from.cast::<f64>().wrapping_add(k));
-        // SAFETY: the caller's promise.
+        // SAFETY: the numbers are readable (caller).
         let sum = unsafe { into.read_unaligned() } + unsafe { from.read_unaligned() };
-        // SAFETY: the caller's promise.
+        // SAFETY: the number is writable (caller).
         unsafe { into.write_unaligned(sum) };
     }
 }
 
-/// Reductions of bytes, which the C library uses, combine in the order of typed ones.
+/// Reductions of bytes, which the C library uses, combine in the same order as typed reductions.
 #[shmem::test(pes = 4)]
 fn floating_sums_of_bytes_are_those_of_typed_collectives(world: &mut World) {
     let (team, me) = (world.team(), world.my_pe());
@@ -163,7 +164,7 @@ fn floating_sums_of_bytes_are_those_of_typed_collectives(world: &mut World) {
                 objects[0].here(world).index(..len).copy_from(&mine);
                 world.sync_all();
                 let places = Places { from: extent(&objects[0]), to: extent(to) };
-                // SAFETY: both objects have as many numbers, and no PE uses them otherwise before the next meeting.
+                // SAFETY: both objects have `len` numbers, and no PE uses them otherwise before the next `sync_all`.
                 unsafe { collective::reduce(team, world, family, places, combined, sum) };
                 assert!(bits(to.here(world).index(..len).to_vec()) == expected, "{combined:?} of {len}");
                 world.sync_all();

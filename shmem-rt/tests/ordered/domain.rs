@@ -75,7 +75,7 @@ fn hints_change_only_while_nothing_lives(world: &mut World<Multiple>) {
 fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>) {
     let on_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count() == 2;
     let limit = |world: &World<Multiple>| world.resources().limit.unwrap();
-    // A network may have fewer.
+    // A network may have fewer endpoints.
     let apart = limit(world).min(12);
     assert_eq!(limit(world), if on_node { 6 } else { apart });
     // PE 0 asks for seven domains, PE 1 for one, each besides its world. Two endpoints are left over.
@@ -86,7 +86,7 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     world.domain_config(hints, HintScope::Global).unwrap();
     assert_eq!(limit(world), if on_node { [9, 3][me] } else { apart });
     let domains = world.domains::<Private>(private).unwrap();
-    // Domains on one PE are an error on all.
+    // A PE with domains makes the call an error on all PEs.
     let kept = (me == 0).then_some(domains);
     let error = world.domain_config(hints, HintScope::Global).unwrap_err().to_string();
     let expected =
@@ -97,7 +97,7 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     assert_eq!(limit(world), if on_node { 6 } else { apart });
 }
 
-// A session is shared among threads, and writes, exactly if its token may.
+// A session is `Sync` exactly if its token is, and has stores exactly if its token has.
 assert_not_impl_any!(Session<'static, Ctx<'static, Private>>: Send, Sync);
 assert_not_impl_any!(Session<'static, World>: Send, Sync);
 assert_impl_all!(Session<'static, World<Multiple>>: Send, Sync);

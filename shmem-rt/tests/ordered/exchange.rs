@@ -1,4 +1,4 @@
-//! Exchanges: owners handle each item once and in order, with messages of any size, and all PEs find the end.
+//! Exchanges: each PE handles its items once and in order, with messages of any size, and all PEs detect the end.
 
 use shmem::Outbox;
 use shmem::prelude::*;
@@ -7,7 +7,7 @@ use crate::channel::{Deliveries, Message, each_is_done_once, home};
 use crate::dice::Dice;
 use crate::panics::refused;
 
-/// Sizes of messages: for few items, and for many.
+/// Bytes of messages, for few items and for many.
 const ROOMS: [usize; 3] = [1, 4096, 1 << 20];
 
 /// Rounds follow each other without a barrier.
@@ -36,11 +36,11 @@ fn nobody_ends_while_items_make_items(world: &mut World) {
     }
 }
 
-/// All PEs ask all others at the same time. Numbers of queries include those that end in the middle of a message or of a window.
+/// All PEs send queries to all others at the same time. Some numbers of queries end in the middle of a message or of a buffer.
 #[shmem::test(pes = [1, 2, 4])]
 fn every_query_is_answered(world: &mut World) {
     let (me, pes, all) = (world.my_pe(), world.n_pes(), world.pes());
-    // Two kinds of plain data of different length.
+    // Queries and answers are plain data of different lengths.
     let answer_to = |pe: usize, query: u16| [pe as u64, u64::from(query), u64::from(query) * 7];
     for bytes in ROOMS {
         let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
@@ -66,7 +66,7 @@ fn every_query_is_answered(world: &mut World) {
 #[symmetric]
 static TOTALS: [u64; 50];
 
-/// Handlers change objects that a phase has opened.
+/// Handlers change objects of an open phase.
 #[shmem::test(pes = 4)]
 fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     let all: Vec<Pe> = world.pes().iter().collect();

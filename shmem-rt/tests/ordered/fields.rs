@@ -31,7 +31,7 @@ struct Item {
 #[symmetric]
 static QUEUE: Queue;
 
-/// Each PE appends items to a queue of PE 0.
+/// Each PE appends items to a queue in a struct of PE 0.
 #[shmem::test(pes = 3)]
 fn a_queue_in_a_struct(world: &mut World) {
     let (queue, sent) = (QUEUE.on(world.pe(0).unwrap()), 20 * world.n_pes());

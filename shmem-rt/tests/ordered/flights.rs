@@ -1,4 +1,4 @@
-//! Started collectives.
+//! Started (non-blocking) collectives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,10 +7,10 @@ use shmem::prelude::*;
 use crate::collectives::play;
 use crate::together::{BITS, EVENTS, EXACT, MOST, MOVES, TOTALS, What};
 
-/// Collectives that can be started, and `sync`.
+/// The collectives that can be started, and `sync`.
 const STARTED: [&[What]; 5] = [EVENTS, MOVES, TOTALS, EXACT, BITS];
 
-/// More bytes than the slots for started collectives hold.
+/// More bytes than the slots of started collectives have.
 const LONG: usize = 3 * MOST;
 
 #[symmetric]
@@ -32,10 +32,10 @@ under! {
     histories_of_three_nodes_of_two: 6, histories_of_nodes,
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
     who_waits_for_something_else_goes_on: 4, needed_while_it_waits, "SHMEM_STANDSTILL" = "1";
-    // Without the detection of a standstill, which wakes sleepers as well.
+    // Without standstill detection, because that also wakes sleepers.
     who_is_counted_in_a_barrier_goes_on: 4, needed_while_it_waits,
         "SHMEM_BARRIER_ALGORITHM" = "counter", "SHMEM_STANDSTILL" = "0";
-    // Where puts are delivered late.
+    // Loopback delivers puts late.
     a_barrier_of_two_nodes_orders_it_too: 4, barriers_order_what_was_done_before,
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
 }
@@ -55,7 +55,7 @@ fn everything_that_blocking_ones_take_is_taken(world: &mut World) {
         assert_eq!(TABLE.here(world).load(), [me as u64; 100]);
         table.wait();
         assert_eq!(TABLE.here(world).load(), [2; 100]);
-        // A drop writes the result as well.
+        // Dropping a started collective also writes its result.
         drop((sum, most));
         part.wait();
     }
@@ -79,7 +79,7 @@ pub(crate) fn of_all(world: &World) -> Team {
 fn what_is_forgotten_goes_on(world: &mut World) {
     let me = world.my_pe();
     for round in 0..20_u64 {
-        // In place, by value, and waited for, on different PEs.
+        // PE 0 starts in place, PE 1 by value, and both forget the request. PE 2 waits.
         let mut mine = vec![round; 3000];
         match me {
             0 => std::mem::forget(world.start_sum(&mut mine[..])),
@@ -90,7 +90,7 @@ fn what_is_forgotten_goes_on(world: &mut World) {
         drop(mine);
         world.local(&TABLE, |table| table.fill(round));
     }
-    // Started collectives of a team outlive it.
+    // Started collectives of a team outlive the team.
     for round in 0..100 {
         let team = of_all(world);
         std::mem::forget(team.start_sum(world, vec![1_u32; 2000]));
@@ -99,7 +99,7 @@ fn what_is_forgotten_goes_on(world: &mut World) {
             team.destroy(world).unwrap();
         }
     }
-    // The last one ends with the program.
+    // The program ends while this collective is in flight.
     std::mem::forget(world.start_sum(vec![1_u32; 20_000]));
 }
 
@@ -108,7 +108,7 @@ fn a_panic_that_unwinds_waits_for_nobody(world: &mut World) {
     let me = world.my_pe();
     let world = &*world;
     for round in 1..=20 {
-        // The other PEs start it when PE 1 has unwound.
+        // The other PEs start the collective after PE 1 has unwound.
         if me != 1 {
             GO.wait_until(world, eq(round));
         }
@@ -137,7 +137,7 @@ fn no_start_waits_for_the_first_of_another_team(world: &mut World) {
     assert_eq!(both.map(|sum| sum.wait()).into_iter().sum::<i32>(), 6);
 }
 
-/// PEs progress started collectives while they sleep in another wait.
+/// PEs make progress on started collectives while they sleep in another wait.
 fn needed_while_it_waits(world: &World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let pair = world.team().split_by(world, Some(u64::from(me == 0)), 0, &TeamConfig::default());
@@ -150,7 +150,7 @@ fn needed_while_it_waits(world: &World) {
                 world.set(GO.on(pe), round);
             }
         } else {
-            // Some wait for a word, the others in a barrier.
+            // Some PEs wait for a word, the others in a barrier.
             if round % 2 == 0 || me == pes - 1 {
                 GO.wait_until(world, eq(round));
             }
@@ -164,7 +164,7 @@ fn needed_while_it_waits(world: &World) {
 #[shmem::test(pes = 3)]
 fn a_fifth_waits_for_the_first(world: &mut World) {
     let many: Vec<_> = (0..40_u64).map(|k| world.start_sum(vec![k; 100])).collect();
-    // At most four are under way at a time.
+    // At most four are in flight at a time, so the first 36 are complete.
     assert!(many.iter().take(36).all(|one| one.is_complete()));
     for (k, one) in many.into_iter().enumerate().rev() {
         assert_eq!(one.wait(), [3 * k as u64; 100]);

@@ -14,7 +14,7 @@ static ROW: [u64; N];
 #[symmetric]
 static NEWS: Atomic<u64>;
 
-/// Records that the executor was woken.
+/// Records whether the executor was woken.
 struct Bell(AtomicBool);
 
 impl Wake for Bell {
@@ -23,7 +23,7 @@ impl Wake for Bell {
     }
 }
 
-/// A minimal executor, which polls only when it is woken. Returns the output, and the number of polls.
+/// A minimal executor, which polls only when it is woken. Returns the output and the number of polls.
 fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let bell = Arc::new(Bell(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&bell));
@@ -37,7 +37,7 @@ fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     }
 }
 
-/// Writes a row on the next PE, signals it, and reads it back, and the own row as well.
+/// Writes a row on the next PE, sets a signal there, and reads the row back. Reads this PE's own row, too.
 async fn exchange(world: &World, round: u64) {
     let (west, east) = world.ring_neighbours();
     let value = |pe: Pe| round * 100 + pe.number() as u64;
@@ -50,7 +50,7 @@ async fn exchange(world: &World, round: u64) {
     }
     let source = pending.await;
     assert_eq!((&source[..], source.capacity(), source.as_ptr()), (&[value(world.me()); N][..], 2 * N, at));
-    // No fence: the put is complete.
+    // No fence is needed, because the put is complete.
     world.set(NEWS.on(east), round);
     NEWS.wait_until(world, eq(round));
     let (mine, theirs) = (ROW.on(world.me()).index(..), ROW.on(east).index(..));

@@ -1,4 +1,4 @@
-//! Halos: which neighbours wait for each other, refused uses, and grids. (Cells of any halo: random programs. Stencils: examples.)
+//! Halos: which neighbours wait for each other, refused uses, and grids. (Any cells: random programs. Stencils: examples.)
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::pes;
 const WEST: usize = 0;
 const EAST: usize = 1;
 
-/// A halo of a ring: an edge to the west and one to the east, with so many cells each.
+/// Makes a halo of a ring: one edge to the west and one to the east, with `cells` cells each.
 fn ring(world: &World, cells: usize) -> Halo<u64> {
     let (west, east) = world.ring_neighbours();
     world.halo(&[Edge::new(west, EAST, cells), Edge::new(east, WEST, cells)]).unwrap()
 }
 
-/// Begins an exchange of a ring, and sends cells west and east.
+/// Begins an exchange in a ring, and sends cells west and east.
 fn sent<'h, I: HaloToken + ?Sized>(
     halo: &'h mut Halo<u64>,
     token: &'h I,
@@ -60,7 +60,7 @@ fn a_pe_may_be_one_exchange_ahead_and_no_more(world: &mut World) {
     }
 }
 
-/// Sent cells wake a neighbour that sleeps in `finish`, also if their sender makes no call that delivers them.
+/// Sent cells wake a neighbour that sleeps in `finish`, even if their sender makes no further call.
 #[shmem::test(pes = 2)]
 fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
     let (_, other) = world.ring_neighbours();
@@ -69,7 +69,7 @@ fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
         if world.my_pe() == 0 {
             pes::wait_for(world, other);
             let flight = sent(&mut halo, world, &[1], &[2]);
-            // Waits for what the neighbour does after its exchange.
+            // Waits for a signal that the neighbour sends after its exchange.
             match looks {
                 false => _ = FINISHED.wait_until(world, eq(1)),
                 true => {
@@ -90,10 +90,10 @@ fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn dropped_halos_give_their_memory_back(world: &mut World) {
-    // More than there are slots for segments.
+    // More rounds than there are slots for segments.
     for round in 0..200 {
         let mut halo = ring(world, 3);
-        // An unawaited message must not reach the next halo.
+        // A message that nobody waits for must not reach the next halo.
         let flight = sent(&mut halo, world, &[round; 3], &[round; 3]);
         if round % 2 == 0 {
             _ = flight.finish();
@@ -105,7 +105,7 @@ fn dropped_halos_give_their_memory_back(world: &mut World) {
     drop(many);
 }
 
-/// A panic between sends and `finish` delivers the cells, and the halo refuses further exchanges.
+/// If a panic unwinds between sends and `finish`, the cells are delivered, and the halo refuses further exchanges.
 #[shmem::test(pes = 2)]
 fn an_exchange_that_is_given_up_is_the_last(world: &mut World) {
     let me = world.my_pe() as u64;
@@ -132,7 +132,7 @@ fn an_exchange_that_is_given_up_is_the_last(world: &mut World) {
 #[shmem::test(pes = 3)]
 fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
     let (west, east) = world.ring_neighbours();
-    // PE 2 takes east for west.
+    // PE 2 swaps east and west.
     let wrong = world.my_pe() == 2;
     let edges = [Edge::new(west, if wrong { WEST } else { EAST }, 1), Edge::new(east, WEST, 1)];
     refused! {
@@ -156,13 +156,13 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
 
 #[shmem::test(pes = 1)]
 fn mistakes_are_told(world: &mut World) {
-    // In a ring of one PE, with three cells over each edge.
+    // A ring of one PE, with three cells over each edge.
     let flight = |act: fn(Flight<'_, u64, World>)| {
         let mut halo = ring(world, 3);
         act(halo.begin(world));
         _ = halo.begin(world);
     };
-    // The largest number of cells, of no bytes.
+    // The largest number of cells, which have no bytes.
     let mut many = world.halo::<[u64; 0]>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap();
     // Regions of a border are checked as well.
     let border = || world.halo::<f64>(&[Edge::BORDER]).unwrap();

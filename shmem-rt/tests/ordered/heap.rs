@@ -1,4 +1,4 @@
-//! Symmetric heaps: partitions of the environment, pages, and what is refused. (Blocks that come, grow and go: conformance programs
+//! Symmetric heaps: partitions of the environment, pages, and refused calls. (Allocation, growth and freeing: conformance programs
 //! in C.)
 
 use shmem::prelude::*;
@@ -58,7 +58,7 @@ fn pages_are_counted_once_they_exist_whoever_touched_them(world: &mut World) {
     let (_, east) = world.ring_neighbours();
     world.putmem(block, &[1; 4 << 20], east);
     world.barrier_all();
-    // The system may use larger pages than were touched.
+    // The system may use larger pages than those that were touched.
     let more = pages(world) - before;
     assert!(more >= (4 << 20) / size && more <= (8 << 20) / size + 1, "{more} pages of {size}");
     world.free(block).unwrap();
@@ -71,7 +71,7 @@ fn what_has_no_bytes_is_written_at_once(world: &mut World) {
     many.here(world).fill([]);
     let there = many.on(world.me());
     assert_eq!(there.index(usize::MAX - 1..).len(), 1);
-    // Transfers of the largest number of elements, of no bytes.
+    // Transfers of the largest number of elements, which have no bytes.
     let none = vec![[0_u64; 0]; usize::MAX];
     world.put(there, &none);
     world.iput(there, &none, 1, 1, usize::MAX);

@@ -1,4 +1,4 @@
-//! Updates by lists of indices and in batches: the words become what a loop over a slice makes of them.
+//! Updates by lists of indices and in batches. The result must be that of a loop over a slice.
 
 use shmem::prelude::*;
 use shmem::{AmoValue, Batch, Distribution};
@@ -15,21 +15,21 @@ static NARROW: [Atomic<i32>; SHARE];
 
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    /// One by one, by each form of the operation.
+    /// One element at a time, by each form of the operation.
     Single,
     Listed,
     Scoped,
     Batch,
 }
 
-/// Updates the words of a list by its values.
+/// Updates the words of a list with one value each.
 type Listed<V, D> = fn(&World, &Over<'_, Atomic<V>, D>, &[u64], &[V], Way);
 
 /// A commutative operation on words.
 pub(crate) struct Update<V: AmoValue, D: Distribution> {
     pub(crate) listed: Listed<V, D>,
     pub(crate) batched: fn(&mut Batch<'_, V>, usize, V),
-    /// The word that it makes of a word and a value.
+    /// Returns the new value of a word, from its old value and the operand.
     pub(crate) makes: fn(V, V) -> V,
 }
 
@@ -78,8 +78,8 @@ macro_rules! bits {
 }
 pub(crate) use bits;
 
-/// All PEs update the words of an object at once, each word by one operation in a round. Compares with updates of a slice. Lists have
-/// one of these lengths.
+/// All PEs update the words of an object at once, with one operation for each word in a round. The words are compared with a slice.
+/// Lists have one of the given lengths.
 pub(crate) fn updates<V: AmoValue, D: Distribution>(
     world: &World,
     words: &Over<'_, Atomic<V>, D>,
@@ -128,7 +128,7 @@ pub(crate) fn updates<V: AmoValue, D: Distribution>(
     }
 }
 
-/// Lists of few elements, of a window, and of more than four elements for each word, which are combined.
+/// Lists of few elements, of as many as a buffer has, and of more than four elements for each word, which are combined.
 #[shmem::test(pes = [1, 2, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
     fn of<V: AmoValue, D: Distribution>(
@@ -148,10 +148,10 @@ fn updates_are_those_of_a_slice(world: &mut World) {
     of(world, Cyclic, |n| n as f32 / 4.0, arithmetic!());
 }
 
-/// Words of each PE: too many to combine updates of a batch.
+/// Words of each PE, so many that updates of a batch are not combined.
 const MANY: usize = 20_000;
 
-/// Fewer updates than a batch keeps on a node, more than that, and more than it keeps at all.
+/// Numbers of updates: fewer than a batch keeps on a node, more than that, and more than a batch keeps at all.
 #[shmem::test(pes = [1, 2, 4])]
 fn batches_are_those_of_a_slice(world: &mut World) {
     let words = world.alloc(zeroed::<Atomic<u64>>(MANY)).unwrap();
@@ -200,7 +200,7 @@ fn tickets<D: Distribution>(
     let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
     let contexts: Vec<_> = (0..threads).map(|_| domain.create_ctx::<Multiple>().unwrap()).collect();
     let all: Vec<usize> = (0..words.len()).collect();
-    // The same on all PEs.
+    // The list is the same on all PEs.
     let list = |seed| {
         let mut dice = Dice(seed as u64);
         (0..draws).map(|_| dice.below(all.len() as u64) as u32).collect()
@@ -235,7 +235,7 @@ fn tickets<D: Distribution>(
         });
         lists.iter().flatten().for_each(|index| times[*index as usize] += 1);
         assert!(counts == times, "each counts once");
-        // The sum of 0, 1, .. count - 1, each once.
+        // The sum of 0, 1, .. count - 1, if each ticket was drawn once.
         let drawn: Vec<u64> = times.iter().map(|times| times * times.saturating_sub(1) / 2).collect();
         assert!(found == drawn, "{found:?} and not {drawn:?}");
         world.barrier_all();
@@ -248,7 +248,7 @@ fn every_ticket_is_drawn_once(world: &mut World<Multiple>) {
     tickets(world, BlockCyclic::<6>, SHARE, 1, (500, 130));
 }
 
-/// Lists longer than a message and a window: PEs answer each other while they ask.
+/// Lists are longer than a message and a buffer, so that PEs must answer each other while they wait for answers.
 #[shmem::test(pes = 3)]
 fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
     tickets(world, Cyclic, 1000, 2, (12_000, 12_000));

@@ -10,7 +10,7 @@ use crate::panics::refused;
 static LOCK: Lock;
 #[symmetric]
 static MANY: [Lock; 5];
-/// Not atomic: an overlap loses updates.
+/// Not atomic, so that overlapping critical sections lose updates.
 #[symmetric]
 static TOTAL: [u64; 2];
 #[symmetric]
@@ -35,7 +35,7 @@ fn increments_under_a_lock_are_not_lost(world: &mut World<Multiple>) {
                     };
                     assert_eq!(world.fetch_inc(INSIDE.on(first)), 0, "nobody else is inside");
                     let before = world.g(TOTAL.on(first).index(0));
-                    // Gives others time to enter.
+                    // Gives other PEs time to enter.
                     std::thread::yield_now();
                     world.p(TOTAL.on(first).index(0), before + 1);
                     assert_eq!(world.fetch_add(INSIDE.on(first), u64::MAX), 1);
@@ -64,7 +64,7 @@ fn locks_of_an_array_are_independent(world: &mut World) {
     let guard = world.lock(&single);
     assert!(world.try_lock(&single).is_none(), "this very thread holds it");
     drop(guard);
-    // A phase opens a lock.
+    // A phase may open a lock.
     world.local(&LOCK, |lock| *lock = Lock::new());
     drop(world.lock(&LOCK));
 }
@@ -73,7 +73,7 @@ fn locks_of_an_array_are_independent(world: &mut World) {
 fn who_comes_first_is_served_first(world: &mut World) {
     let [first, .., last] = [0, 1, 2, 3].map(|pe| world.pes()[pe]);
     for round in 1..=2 {
-        // The last PE holds the lock until the others wait for it, in the order of their numbers.
+        // The last PE keeps the lock until the others wait for it, in the order of their numbers.
         let guard = if world.me() == last {
             let guard = world.lock(&LOCK);
             for pe in world.pes().iter().take(3) {
@@ -106,7 +106,7 @@ fn what_cannot_be_is_said(world: &mut World) {
             world.lock(&LOCK) => format!("since {}; drop the guard first", here(line));
         }
         drop(guard);
-        // The refused call leaves nothing behind.
+        // The refused call has left the lock free.
         drop(world.lock(&LOCK));
     }
     world.barrier_all();

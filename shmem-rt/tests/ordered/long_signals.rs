@@ -1,5 +1,5 @@
-//! Puts of long data with a signal, of lengths around those at which transports change their way, and many at a time. A PE that
-//! sees the signal sees all bytes.
+//! Puts of long data with a signal, with lengths around those at which transports change their method, and many at a time. A PE
+//! that sees the signal sees all bytes.
 
 use shmem::prelude::*;
 use shmem::thread::Private;
@@ -9,7 +9,7 @@ const KIB: usize = 1 << 10;
 
 const MOST: usize = 200 * KIB;
 
-/// Number of puts under way at a time, and bytes of each put.
+/// Number of puts in flight at a time.
 const PIECES: usize = 16;
 const PIECE: usize = 64 * KIB;
 
@@ -26,14 +26,14 @@ fn bytes(seed: usize, count: usize) -> Vec<u8> {
     (0..count).map(|i| (i ^ (i >> 7) ^ (seed * 29)) as u8).collect()
 }
 
-/// Lengths around those at which transports change their way.
+/// Returns lengths around those at which transports change their method.
 fn lengths() -> impl Iterator<Item = usize> {
     let edges = [1, 4 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, MOST];
     let around = edges.into_iter().flat_map(|edge| [edge - 1, edge, edge + 1, edge - edge / 80]);
     around.filter(|length| *length <= MOST)
 }
 
-/// A quiet waits for the data and the signal: a signal of another stream may follow.
+/// A quiet waits for the data and the signal. After it, another stream may send a signal.
 #[shmem::test(pes = 2)]
 fn all_bytes_are_there_with_the_signal(world: &mut World) {
     let room = world.alloc(zeroed::<u8>(MOST)).unwrap();
@@ -74,8 +74,8 @@ fn all_bytes_are_there_with_the_signal(world: &mut World) {
     world.barrier_all();
 }
 
-/// Each PE sends pieces to the next one, each with a signal of its own. PE 0 counts the pieces of all PEs, of its node and of
-/// others, in one word.
+/// Each PE sends pieces to the next PE, each with a signal of its own. PE 0 counts the pieces of all PEs in one word, from its own
+/// node and from others.
 #[shmem::test(pes = [2, 4])]
 fn many_are_under_way(world: &mut World) {
     let (me, pes, first) = (world.my_pe(), world.n_pes(), world.pes()[0]);

@@ -1,6 +1,6 @@
 //! Programs without a mistake: checked mode (`SHMEM_CHECK`) finds nothing in them (`ci/check.sh`).
 
-/// Tests that run one body in several environments.
+/// Defines tests that run one body in several environments.
 macro_rules! under {
     ($($name:ident: $pes:tt, $body:expr, $($variable:literal = $value:literal),+;)*) => {$(
         #[shmem::test(pes = $pes, env($($variable = $value),+))]
@@ -23,7 +23,7 @@ mod pes;
 #[path = "../together/mod.rs"]
 mod together;
 
-/// The basis of all else, which is run over each provider, under each launcher and under each demand of a fabric.
+/// The basic tests, which run over each provider, under each launcher, and with each demand of the fabric shim.
 mod basic {
     mod collective;
     mod rma;
@@ -50,7 +50,7 @@ mod segments;
 mod streams;
 mod words;
 
-/// Pauses now and then, by dice of the PE's own.
+/// Sometimes pauses, by random numbers of this PE alone.
 fn dawdle(own: &mut dice::Dice) {
     match own.below(12) {
         0 => std::thread::sleep(std::time::Duration::from_micros(own.below(300))),

@@ -1,4 +1,4 @@
-//! Plans: each call brings the values that the owners of a list of elements give.
+//! Plans: each call gathers the values of a list's elements from their owners.
 
 use shmem::Distribution;
 use shmem::prelude::*;
@@ -12,7 +12,7 @@ fn element(index: usize, round: usize) -> [u32; 3] {
     [index as u32, round as u32, (index * round) as u32]
 }
 
-/// Lists of all PEs: long ones with repeated indices, short ones, and empty ones.
+/// Returns a list for each PE: long lists with repeated indices, short lists, and empty lists.
 fn lists(pes: usize, len: usize, seed: u64) -> Vec<Vec<u32>> {
     let mut dice = Dice(seed);
     let mut list = || {
@@ -22,7 +22,7 @@ fn lists(pes: usize, len: usize, seed: u64) -> Vec<Vec<u32>> {
     (0..pes).map(|_| list()).collect()
 }
 
-/// Gathers from the object and from memory of the program, without a barrier between rounds.
+/// Gathers from the object and from private memory, without a barrier between rounds.
 fn rounds<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
     let object = world.alloc(shmem::zeroed::<[u32; 3]>(SHARE)).unwrap();
     let (me, pes) = (world.my_pe(), world.n_pes());
@@ -42,7 +42,7 @@ fn rounds<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
             0 => {
                 object.here(world).index(..part.len()).copy_from(&part);
                 plan.gather(world, &mut into, object.on(world.me()));
-                // A late PE gets the values that were sent.
+                // A late PE still gets the values that were sent.
                 object.here(world).fill([u32::MAX; 3]);
             }
             1 => plan.gather_from(world, &mut into, &part),
@@ -72,7 +72,7 @@ fn what_is_planned_comes(world: &mut World) {
     }
 }
 
-/// An object over the members of a team, in the order of their ranks. A PE outside the team plans an empty list.
+/// An object is divided among the members of a team in the order of their ranks. A PE outside the team plans an empty list.
 #[shmem::test(pes = 3)]
 fn an_object_may_be_that_of_some(world: &mut World) {
     let config = shmem::TeamConfig::default();

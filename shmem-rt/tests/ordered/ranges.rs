@@ -1,4 +1,4 @@
-//! Elements of objects over several PEs in each distribution, by ranges and by lists: compared with a slice.
+//! Elements of objects over several PEs in each distribution, accessed by ranges and by lists, and compared with a slice.
 
 use shmem::Distribution;
 use shmem::prelude::*;
@@ -8,19 +8,19 @@ use crate::panics::refused;
 
 const SHARE: usize = 240;
 
-/// The value of an element that was written in a round; zeroes before the first.
+/// Returns the value of an element that was written in a round; zeroes for round 0.
 fn element<const BYTES: usize>(index: usize, round: usize) -> [u8; BYTES] {
     std::array::from_fn(|byte| if round > 0 { (byte * 3 + index * 7 + round * 64) as u8 | 1 } else { 0 })
 }
 
-/// PEs write ranges in turn, and lists at once, and read ranges and lists. The model is the round in which each element was written.
+/// PEs write ranges in turn, and lists at once, and read both. The model is the round in which each element was written.
 fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distribution: D) {
     let object = world.alloc(zeroed::<[u8; BYTES]>((60_000 / BYTES).clamp(3, SHARE))).unwrap();
     let over = object.over(world.team(), distribution);
     let (me, pes, len) = (world.my_pe(), world.n_pes(), over.len());
     let (mut dice, mut own, mut model) = (Dice(len as u64), Dice(me as u64), vec![0; len]);
     for round in 1..=6 {
-        // In the first round all elements but some.
+        // The first round writes all elements but some.
         let written = if round == 1 { 0..len } else { dice.range(len) };
         let written: Vec<usize> = written.filter(|index| round > 1 || !index.is_multiple_of(5)).collect();
         written.iter().for_each(|index| model[*index] = round);
@@ -30,7 +30,7 @@ fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distributi
                 over.write(world, written[0], &written.iter().map(of).collect::<Vec<_>>());
             }
         } else {
-            // Each PE writes some, from the last one on.
+            // Each PE writes some of the elements, from the last one on.
             let mine: Vec<usize> = written.into_iter().rev().filter(|index| index * 7 % pes == me).collect();
             let values: Vec<_> = mine.iter().map(of).collect();
             match round % 3 {
@@ -49,7 +49,7 @@ fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distributi
         let wanted: Vec<u64> = read.clone().map(|index| index as u64).collect();
         assert!(is_right(&wanted, &found), "{read:?} of {BYTES} bytes in round {round}");
         assert_eq!(over.runs(read.clone()).map(|place| place.len()).sum::<usize>(), read.len());
-        // Once more elements than a round has.
+        // One list has more elements than an internal round of the library.
         let count = [50, if BYTES < 1000 { 3000 } else { 500 }][usize::from(round == 1)];
         let wanted: Vec<u64> = (0..count).map(|_| own.below(len as u64)).collect();
         let [mut found, mut again] = [(); 2].map(|()| vec![[9; BYTES]; count]);
@@ -62,7 +62,7 @@ fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distributi
     }
 }
 
-/// Elements of which many fit a message, one does, or none does.
+/// Elements of three sizes: many fit a message, one fits, or none fits.
 #[shmem::test(pes = [1, 3, 4])]
 fn elements_are_those_of_a_slice(world: &mut World) {
     write_and_read::<1, _>(world, Cyclic);
@@ -85,6 +85,6 @@ fn ranges_beyond_the_end_are_refused(world: &mut World) {
         over.read(world, 10, &mut [0; 3]) => "range 10..13 does not fit: object #";
         over.runs(10..13).count() => "range 10..13 does not fit: object #";
     }
-    // PEs that are threads share the name of the object, which a drop removes.
+    // PEs that are threads share the name of the object. Dropping the object removes this name.
     world.barrier_all();
 }

@@ -1,4 +1,4 @@
-//! Sides of `strided!`, and its checks at run time. (Which elements each form moves: `racing::strided`.)
+//! Sides of `strided!`, and its checks at run time. (The elements that each form moves: `racing::strided`.)
 
 use std::num::Wrapping;
 
@@ -44,7 +44,7 @@ fn fill(world: &World) {
     }
 }
 
-/// The own copy, objects of any length, and parts of slices; through a context; data of another crate.
+/// Sides may be this PE's own copy, objects of any length, and parts of slices; through a context; data of another crate.
 #[shmem::test(pes = 2)]
 fn objects_and_slices_are_sides(world: &mut World) {
     let (me, other) = (world.my_pe(), world.ring_neighbours().1);
@@ -59,7 +59,7 @@ fn objects_and_slices_are_sides(world: &mut World) {
     strided!(world, ROW@other[4..12; 2] = (source[..4])[..]);
     strided!(world, ROW@other[1..12; 2] = (source[8..])[..; 2]);
     world.barrier_all();
-    // Rows whose number only the run knows, opposite lines of known and unknown length.
+    // Rows whose number is known only at run time, opposite lines of known and unknown length.
     strided!(world, heap@other[..] = ROW[..]);
     let mut ends = [Plain::default(); 2];
     strided!(&context.bind(world), ends[..] = TURNS@(world.me())[..; 3]);
@@ -113,7 +113,7 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     assert_eq!(found, ([0.0; COLUMNS], [[0.0; COLUMNS]; ROWS]), "something was written");
 }
 
-/// A call that the macro does not write: a dynamic index is promised and not given.
+/// Calls that `strided!` does not generate: a dynamic index is declared, but not passed.
 #[shmem::test]
 fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
     use shmem::__private::strided::{Axis, Constant, Region, get, loading, put, storing};
@@ -129,15 +129,15 @@ fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
     }
 }
 
-/// A transfer to the own PE must not overwrite its own source.
+/// A transfer to the calling PE must not overwrite its own source.
 #[shmem::test]
 fn a_transfer_within_one_object(world: &mut World) {
     let me = world.me();
     fill(world);
     let overlap = "the two regions of `FIELD` overlap, and the PE is this one: it would write what it still has to read";
     let n = 8;
-    // The check compares PEs, not their marks.
-    // SAFETY: nothing but what is refused here is issued to it.
+    // The check compares PE numbers, not the marks of observed PEs.
+    // SAFETY: only refused transfers use the observed PE.
     for me in [me, unsafe { me.observed() }] {
         refused! {
             strided!(world, FIELD@me[0, 1..9] = FIELD[0, 0..8]) => overlap;
@@ -147,7 +147,7 @@ fn a_transfer_within_one_object(world: &mut World) {
             strided!(world, FIELD[0, dyn 1..=n] = FIELD@me[0, 0..8]) => overlap;
         }
     }
-    // A region onto itself is nothing to do, and disjoint regions are moved.
+    // A region onto itself needs no transfer. Disjoint regions are moved.
     let mut expected = FIELD.here(world).load();
     strided!(world, FIELD@me[dyn 1, ..] = FIELD[1, ..]);
     strided!(world, FIELD@me[.., 0] = FIELD[.., 19]);

@@ -1,4 +1,4 @@
-//! Partitions and arrays that are created later: their addresses are used again, and show no earlier contents.
+//! Partitions and arrays that are created after the start. Their addresses are used again, and never show earlier contents.
 
 use shmem::array::{Cyclic, Separate, Single};
 use shmem::partition::{Kind, NewPartition};
@@ -7,7 +7,7 @@ use shmem::prelude::*;
 use crate::held::{held, is_loopback};
 use crate::panics::refused;
 
-/// Creates a partition at the same addresses again and again. Each PE must see the new memory of every PE.
+/// Creates a partition at the same addresses again and again. Each PE must see every PE's new memory.
 #[shmem::test(pes = [2, 4])]
 fn addresses_are_used_again(world: &mut World) {
     let (me, n) = (world.my_pe(), world.n_pes());
@@ -24,7 +24,7 @@ fn addresses_are_used_again(world: &mut World) {
             assert!(seen.iter().all(|byte| *byte == 0), "round {round}: PE {pe} has memory that was used");
         }
         world.barrier_all();
-        // A mapping or a key of the last round would lose these writes.
+        // An old mapping or an old key would lose these writes.
         let value = |from: usize, to: usize| (round * 16 + (to * n + from) as u64) as u8;
         for pe in world.pes() {
             world.putmem(block.add(me * share), &vec![value(me, pe.number()); share], pe);
@@ -41,7 +41,7 @@ fn addresses_are_used_again(world: &mut World) {
     assert_eq!(world.registrations(), rounds);
 }
 
-/// A failure of one PE leaves no memory behind on the others.
+/// If creation fails on one PE, no PE keeps memory.
 #[shmem::test(pes = 3)]
 fn after_a_failure_of_one_pe_nothing_is_left_on_any(world: &mut World) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

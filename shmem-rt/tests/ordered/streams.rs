@@ -1,4 +1,4 @@
-//! Collectives of long data, which travel between nodes in chunks through windows, and on a node through rings.
+//! Collectives of long data, which travel between nodes in chunks through receive buffers (*windows*), and on a node through rings.
 
 use shmem::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::together::{Call, EXACT, Form, ItemType, MOVES, Maker, Room, TOTALS, W
 
 const WINDOWS: usize = 2_500_000;
 
-/// Histories with up to so many bytes of each member.
+/// Plays histories with up to `most` bytes of each member.
 fn long(world: &World, most: usize) {
     play(world, &[MOVES, TOTALS, EXACT].concat(), 2, most);
 }
@@ -31,16 +31,16 @@ under! {
     between_eleven_nodes: 11, |world| long(world, WINDOWS / 8), "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
     of_thirteen_on_seven_nodes: 13, |world| long(world, WINDOWS / 8),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
-    // Without room for a window, data travel with barrier rounds.
+    // Without memory for a window, data travel with barrier rounds.
     of_a_team_without_room: 3, |world| of_one_team(world, &[300_000]),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "512K";
-    // Rings on one node, in windows, or without room for them.
+    // Rings on one node, with memory for them in the team, and without.
     of_a_team_through_rings: 3, |world| of_one_team(world, &[300_000, 2_400_000]), "SHMEM_TEAM_SIZE" = "64M";
     of_a_team_through_rings_without_room: 3, |world| of_one_team(world, &[300_000, 2_400_000]),
         "SHMEM_TEAM_SIZE" = "512K";
 }
 
-/// Each algorithm once among the members of a team, with so many bytes.
+/// Calls a collective of each kind once among the members of a team, with `bytes` bytes.
 fn each_way<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: usize) {
     use What::{Alltoall, Broadcast, Fcollect, Sum};
     let (members, items) = (Vec::from_iter(team.pes().iter().map(Pe::number)), bytes / 8);
@@ -71,7 +71,7 @@ fn of_two_teams_at_once(world: &mut World<Multiple>) {
     world.barrier_all();
 }
 
-/// The memory of the teams has room for an object or for a window.
+/// The memory of the teams fits an object or a window, but not both.
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "2M"))]
 fn of_teams_that_give_their_windows_back(world: &mut World) {
     let room = Room::new(world, 0);

@@ -1,4 +1,4 @@
-//! Atomic words that all PEs change and read at the same time.
+//! Atomic words that all PEs update and read at the same time.
 
 use shmem::AmoValue;
 use shmem::prelude::*;
@@ -17,7 +17,7 @@ fn nothing_is_lost(world: &mut World) {
     of::<u32>(world, |v| (v + 50) as u32, bits!());
     of::<u64>(world, |v| (v + 50) as u64, bits!());
     of::<usize>(world, |v| (v + 50) as usize, bits!());
-    // Sums of these are exact in each order.
+    // Sums of these values are exact in each order.
     of::<f32>(world, |v| v as f32 / 4.0, arithmetic!());
     of::<f64>(world, |v| f64::from(v) / 1024.0, arithmetic!());
 }
@@ -25,7 +25,7 @@ fn nothing_is_lost(world: &mut World) {
 #[symmetric]
 static SPECIAL: [Atomic<f64>; 6];
 
-/// NaNs and signed zeroes are the same over each transport.
+/// NaNs and signed zeroes give the same results over each transport.
 #[shmem::test(pes = 2)]
 fn what_is_special_about_floats_is_the_same_everywhere(world: &mut World) {
     let (_, to) = world.ring_neighbours();
@@ -46,7 +46,7 @@ fn what_is_special_about_floats_is_the_same_everywhere(world: &mut World) {
     assert_eq!(found, expected);
 }
 
-/// A word that is read while others write is one that was written.
+/// A word that is read during writes has a value that was written.
 #[shmem::test(pes = 2)]
 fn words_are_never_torn(world: &mut World) {
     let words = world.alloc(zeroed::<Atomic<u64>>(16)).unwrap();

@@ -1,4 +1,4 @@
-//! Calls that panic, and their messages.
+//! Calls that panic, and their panic messages.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -9,11 +9,12 @@ thread_local! {
     static FILE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The message of a call's panic.
+/// Returns the message of a call's panic.
 ///
 /// # Panics
 ///
-/// If there is none, or if neither its location nor its message names a file of the tests: a user would not know which call it was.
+/// If the call does not panic, or if neither location nor message names a file of the tests. A user could not identify the call
+/// then.
 #[track_caller]
 pub(crate) fn said<R>(call: impl FnOnce() -> R) -> String {
     static HOOK: Once = Once::new();
@@ -36,7 +37,7 @@ pub(crate) fn said<R>(call: impl FnOnce() -> R) -> String {
     said
 }
 
-/// Each call panics with a message that contains the text behind it.
+/// Checks that each call panics, with a message that contains the text after `=>`.
 macro_rules! refused {
     ($($call:expr => $text:expr;)*) => {$({
         let (said, text) = ($crate::panics::said(|| $call), $text);

@@ -1,4 +1,4 @@
-//! Parallel loops over arrays and rows: their results, and the threads that run them.
+//! Parallel loops over arrays and rows: their results, and the threads that execute them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use shmem::array::{
 use shmem::prelude::*;
 use shmem_core::memory::Machine;
 
-/// The node on whose threads this runs, from the name of the thread; `None`: nodes are not known.
+/// Returns the NUMA node of the calling thread, from its name; `None` if nodes are not known.
 fn node_of_thread() -> Option<u32> {
     let thread = std::thread::current();
     let name = thread.name().expect("threads of pools have names");
@@ -17,7 +17,7 @@ fn node_of_thread() -> Option<u32> {
     behind.strip_prefix("node ").map(|rest| rest.split_once(',').unwrap().0.parse().unwrap())
 }
 
-/// Whether this thread may run on the CPUs of its node only.
+/// Returns whether this thread may run only on the CPUs of its node.
 fn stays_on_its_node() -> bool {
     let Some(node) = node_of_thread() else { return true };
     let set = rustix::thread::sched_getaffinity(None).unwrap();
@@ -25,7 +25,7 @@ fn stays_on_its_node() -> bool {
     may.eq(Machine::default().topology().cpus_of(node))
 }
 
-/// Writes the number of each element to it, and reads it back, by each kind of loop.
+/// Writes each element's number to it by each kind of loop, and reads it back.
 fn loops<const D: usize, S: Storage>(
     world: &mut World,
     pools: &NodePools,
@@ -50,7 +50,7 @@ fn loops<const D: usize, S: Storage>(
             assert!(a.iter().copied().eq(0..len));
             assert_eq!(a.par_iter(pools).copied().reduce(|| 0, u64::max), len - 1);
             assert_eq!(a.par_chunks(pools).map(|chunk| chunk.iter().sum::<u64>()).sum::<u64>(), sum);
-            // In the order of the chunks.
+            // Results are in the order of the chunks.
             let expected = a.chunks().flat_map(|chunk| chunk.iter().copied());
             assert!(a.par_iter(pools).copied().collect::<Vec<u64>>().into_iter().eq(expected));
             assert_eq!(a.par_iter(pools).find_first(|&&a| a + 1 == len), Some(&(len - 1)));

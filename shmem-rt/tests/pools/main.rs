@@ -1,4 +1,4 @@
-//! What optional features add.
+//! Tests of the optional features `rayon` and `ndarray`.
 
 #[cfg(feature = "rayon")]
 mod array_parallel;

@@ -49,7 +49,7 @@ fn arrays_are_sides_of_transfers(world: &mut World) {
     assert!(said.contains("shape [6, 255] has strides [256, 1]"), "{said}");
 }
 
-/// Arrays cut along either dimension, in one piece or in several.
+/// Arrays are cut along either dimension, into chunks with one range or with several.
 #[shmem::test(pes = 2)]
 fn chunks_have_views(world: &mut World) {
     for kind in StorageKind::ALL {

@@ -1,5 +1,5 @@
-//! `strided!` moves the same elements of arrays in any storage, on either side. (Parts of a region in each piece: `strided::split` of
-//! the core.)
+//! `strided!` moves the same elements for arrays in any storage, on either side. (Parts of a region in each chunk: `strided::split`
+//! of shmem-core.)
 
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 use shmem::prelude::*;
@@ -43,7 +43,7 @@ fn moved<S: Storage, T: Storage>(world: &World, one: S, other: T) {
     strided!(world, to@right[..] = from[..]);
     world.barrier_all();
     assert_eq!(all(world, &to, me), all(world, &from, me));
-    // A field across chunks.
+    // One field of each element, across chunks.
     let cell = |i: usize, y: u32| Cell { pressure: i as f64, x: 7, y };
     let cells = world.array([64]).storage(other).chunks(3).from_fn(|[i]| cell(i, 9)).unwrap();
     strided!(world, cells@right[..60].y = edge[..60]);

@@ -1,4 +1,4 @@
-//! Arrays in chunks: made, dropped and freed in each storage, and places in them. (From other PEs: random programs, and
+//! Arrays in chunks: made, dropped and freed in each storage, and places in them. (Access from other PEs: random programs, and
 //! `array_strided`.)
 
 use shmem::array::{ArrayHere, ArrayOn, Multi, Single, Storage, StorageKind};
@@ -10,7 +10,7 @@ use crate::dice::Dice;
 use crate::held::{held, is_loopback};
 use crate::panics::said;
 
-/// All elements of an array on a PE, in row-major order.
+/// Returns all elements of an array on a PE, in row-major order.
 pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(
     world: &World,
     array: &NumaArray<T, D, S>,
@@ -21,7 +21,7 @@ pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(
     elements
 }
 
-/// The loop of the source: each layer exists until the next one has been made. No memory is held at the end.
+/// Makes layers as the source does: each layer exists until the next one has been made. At the end, no memory is held.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
 #[shmem::test(pes = [2, 4], env("SHMEM_SYMMETRIC_SIZE" = "80M"))]
@@ -45,7 +45,7 @@ fn layers_follow_each_other(world: &mut World) {
             assert_eq!(made, if pooled { 0 } else { LAYERS }, "each array that lies by itself is registered");
             drop(next);
             world.reclaim();
-            // Pools are kept.
+            // Memory pools are kept.
             let now = held();
             let is_same = is_loopback() || now == *before.get_or_insert(now);
             assert!(is_same, "{len} words: {now:?}, before {before:?}");
@@ -78,13 +78,13 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
     for (n, other) in (1..).zip(&others) {
         assert!(all(world, other, world.me()).iter().all(|value| *value == n));
     }
-    // Another partition has its own.
+    // Another partition has a pool of its own.
     let id = world.create_partition("SIZE=1M:KIND=NORMALMEM:POLICY=PREFERRED").unwrap().id();
     let before = world.registrations();
     let elsewhere = world.array([9]).storage(Multi).partition_id(id).filled(1_u8).unwrap();
     assert!(world.registrations() > before);
     drop((first, others, elsewhere));
-    // Larger than a pool: one more, for it alone.
+    // An array that exceeds a pool gets another pool for it alone.
     let before = world.registrations();
     let large = world.array([70 << 20]).storage(Multi).chunks(1).zeroed::<u8>().unwrap();
     assert_eq!(world.registrations(), before + 1);
@@ -93,7 +93,7 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
     assert_eq!((world.registrations(), again.len()), (before + 1, 70 << 20));
 }
 
-/// Compares a place of an array, as others and as this PE reach it, with a list. Writes other numbers to all three.
+/// Compares a part of an array with a list, as other PEs and as this PE access it. Writes other numbers to all three.
 fn compare<const D: usize>(
     world: &World,
     dice: &mut Dice,

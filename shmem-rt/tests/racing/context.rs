@@ -1,4 +1,4 @@
-//! Contexts: limits, and threads in collectives. (Contexts that share an endpoint: random programs.)
+//! Contexts: limits, and threads in collectives. (Contexts with a common endpoint: random programs.)
 
 use std::sync::mpsc::channel;
 
@@ -13,7 +13,7 @@ static READY: Signal;
 
 #[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2"))]
 fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
-    // The world itself has one.
+    // The world itself uses one endpoint.
     let second = world.create_ctx::<Serialized>().unwrap();
     let error = world.create_ctx::<Private>().unwrap_err();
     let text = error.to_string();
@@ -21,7 +21,7 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
                     SHMEM_MAX_RESOURCES, or share one with a lock by SHMEM_CONTEXT_SHARING=efficient";
     assert_eq!(text, expected);
     assert!(matches!(error.kind(), ErrorKind::Context(ContextError::Exhausted { used: 2, .. })));
-    // Contexts for many threads share the endpoint of the world, which has a lock.
+    // Contexts for many threads share the world's endpoint, which has a lock.
     let shared = world.create_ctx::<Multiple>().unwrap();
     let grant = shared.grant();
     assert_eq!((grant.unit, grant.locked, grant.shared_with), (0, true, 1), "{grant}");

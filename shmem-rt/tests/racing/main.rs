@@ -1,4 +1,4 @@
-//! Programs in which PEs write the same bytes at the same time on purpose, or make calls that are refused.
+//! Programs in which PEs write the same bytes at the same time on purpose, or in which calls are refused.
 
 #[path = "../asleep/mod.rs"]
 mod asleep;
@@ -16,7 +16,7 @@ mod panics;
 mod array_strided;
 mod arrays;
 mod context;
-/// Many runs of short programs, each of which has a forbidden outcome: order, atomicity, and no tearing.
+/// Short programs that run many times. Each has a forbidden outcome that concerns order, atomicity or tearing.
 mod histories {
     mod linearizability;
     mod litmus;

@@ -1,4 +1,4 @@
-//! Transfers of several pieces, without further calls, and at an exit. (In scopes, and with owned buffers: random programs, and
+//! Transfers of several parts, without further calls, and at an exit. (In scopes, and with owned buffers: random programs, and
 //! `histories::litmus`.)
 
 use shmem::array::Multi;
@@ -19,7 +19,7 @@ static LANDED: Signal;
 #[symmetric]
 static SEEN: u64;
 
-/// To an array in several pieces, in a scope and outside.
+/// A put with a signal to an array in several parts, in a scope and outside.
 #[shmem::test(pes = 2)]
 fn a_signal_follows_all_pieces(world: &mut World) {
     let other = world.pe(1 - world.my_pe()).unwrap();
@@ -53,7 +53,7 @@ fn the_signal_leaves_without_a_call(world: &mut World) {
                 0 => world.put_signal(place, &sent[..], LANDED.on(other), SignalOp::Set(round)),
                 _ => context.bind(world).put_signal(place, &sent[..], LANDED.on(other), SignalOp::Set(round)),
             }
-            // A load of the own memory makes no progress.
+            // A load of this PE's own memory makes no progress.
             while SEEN.here(world).load() != round {
                 std::thread::yield_now();
             }
@@ -69,7 +69,7 @@ fn the_signal_leaves_without_a_call(world: &mut World) {
     world.barrier_all();
 }
 
-/// Buffers that an exit destroys.
+/// Buffers that the exit of the process destroys.
 #[derive(Default)]
 struct Lent {
     got: Vec<u64>,
@@ -82,7 +82,7 @@ impl Drop for Lent {
         let Self { got, strided, fetched } = self;
         let all = (got[N - 1], strided[..] == [0, 3, 6], *fetched);
         std::panic::catch_unwind(|| panic!("an exit has left {all:?}")).unwrap_err();
-        // SAFETY: a call without conditions.
+        // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(101) };
     }
 }

@@ -1,4 +1,4 @@
-//! Phases: objects that may be opened, and how often. (Contents inside: random programs. Misuse: compile-fail tests.)
+//! Phases: objects that may be opened, and how often. (Contents inside phases: random programs. Misuse: compile-fail tests.)
 
 use crate::panics::refused;
 use shmem::prelude::*;

@@ -57,7 +57,7 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
     assert_eq!(new, [9, 8 * me as u64]);
     let parts = [Family::ReduceScatter, Family::Alltoallv].map(bytes);
     assert_eq!(parts, [4, 2].map(|of_each| of_each * pes as u64));
-    // `sum(&FIELD)` loads and stores the own copy.
+    // `sum(&FIELD)` loads and stores this PE's own copy.
     assert_eq!([Family::HereLoad, Family::HereStore].map(bytes), [field; 2]);
 }
 

@@ -56,7 +56,8 @@ fn initial(pe: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| ((i * 7 + pe * 101) % 251) as u8).collect()
 }
 
-/// Offsets of corresponding bytes in the object and in private memory. `elements` gives the references of `count` elements.
+/// Returns pairs of offsets: of a byte in the object, and of the corresponding byte in private memory. `elements` returns
+/// references to the `count` elements.
 fn moved<A: PlainData, B: Pod, E>(
     count: usize,
     elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
@@ -71,14 +72,14 @@ fn moved<A: PlainData, B: Pod, E>(
     of_element.collect()
 }
 
-/// Direction of a transfer, and whether it is in a scope.
+/// The direction of a transfer, and whether it is in a scope.
 #[derive(Clone, Copy, Debug)]
 struct How {
     put: bool,
     scoped: bool,
 }
 
-/// Puts and gets between both PEs at the same time, compared with a loop over bytes.
+/// Puts and gets between both PEs at the same time, and compares them with a loop over bytes.
 fn compare<A: PlainData, B: Pod>(
     world: &World,
     object: &'static Symmetric<A>,
@@ -124,7 +125,7 @@ macro_rules! issued {
     };
 }
 
-/// Regions of objects and of private arrays; number of elements, and references to each.
+/// Lists pairs of regions, of an object and of a private array, with the number of elements and references to each.
 macro_rules! regions {
     ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
         $count:expr => $elements:expr;)*) => {$(
@@ -179,7 +180,7 @@ fn regions_are_those_of_loops(world: &mut World) {
             24 => |there: &mut Cube, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
         ROW[14..20] = [f64; 10], [..; 4; 2];
             6 => |there: &mut [f64; LEN], here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
-        // Two matrices: a row, columns, blocks, and a chequerboard.
+        // Regions of two dimensions on both sides: a row, columns, blocks, and a chequerboard.
         FIELD[3, 4..20; 3] = Plane, [..6, 1];
             6 => |there: &mut Plane, here, n| (&mut there[3][4 + 3 * n], &mut here[n][1]);
         FIELD[.., 3..=6] = Plane, [.., 20..];
@@ -208,7 +209,7 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
             => "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block";
         world.iputmem(address, &[1; 8], 1 << 40, 1, 1, 2, me) => "`iputmem`: the 1099511627777 bytes at";
     }
-    // Without blocks nothing else is checked, and for one block no stride.
+    // With no blocks nothing else is checked. With one block, strides are not checked.
     world.ibput(row, &ones, 0, 0, most, 0);
     world.ibget(&mut [0.0; 1], row, most, 3, most, 0);
     world.ibget(&mut [0.0; 2], row, most, most, 2, 1);

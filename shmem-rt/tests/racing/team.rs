@@ -1,5 +1,5 @@
-//! Teams: what is refused, their memory, their phases, and what becomes of them. (Who is in them, and translation: conformance
-//! programs in C, and random programs.)
+//! Teams: refused calls, their memory, their phases, and their end. (Members and translation of ranks: conformance programs in C,
+//! and random programs.)
 
 use std::sync::Mutex;
 
@@ -16,7 +16,7 @@ fn numbers(team: &Team) -> Vec<usize> {
     team.pes().iter().map(|pe| pe.number()).collect()
 }
 
-/// Checks that collectives of a team have its members and no others.
+/// Checks that collectives of a team involve its members only.
 fn check(world: &World, team: &Team) {
     assert_eq!(team.pe(team.rank()), Some(world.me()));
     assert_eq!(team.pe(team.size()), None);
@@ -47,7 +47,7 @@ fn what_is_no_team_is_the_same_error_on_all(world: &mut World) {
     check(world, team);
 }
 
-/// Makes teams of PEs 0 and 1 until there is an error. Returns both.
+/// Makes teams of PEs 0 and 1 until an error occurs. Returns teams and error.
 fn fill(world: &World) -> (Vec<Option<Team>>, String) {
     let mut teams = Vec::new();
     loop {
@@ -61,10 +61,10 @@ fn fill(world: &World) -> (Vec<Option<Team>>, String) {
 #[shmem::test(pes = 3)]
 fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World) {
     let (mut teams, error) = fill(world);
-    // The world and the node have one each.
+    // The world and the node have a team each.
     assert_eq!(teams.len(), 62);
     assert!(error.starts_with("no team can be made: PE 0 is in 64 of 64 teams; destroy one"), "{error}");
-    // PE 2 is in none of them, and gets the same error.
+    // PE 2 is in none of the teams, and gets the same error.
     assert_eq!(teams.iter().flatten().count(), if world.my_pe() == 2 { 0 } else { 62 });
     let last = world.team().split_strided(world, 2, 1, 1, &plain()).unwrap();
     assert_eq!(last.is_some(), world.my_pe() == 2, "PE 2 has indexes left");
@@ -78,7 +78,7 @@ fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World)
     let (again, _) = fill(world);
     assert_eq!(again.len(), 1);
     again.iter().flatten().for_each(|team| check(world, team));
-    // Indexes of destroyed teams are free in any order, those of forgotten teams never.
+    // Indices of destroyed teams can be used again, in any order. Those of forgotten teams cannot.
     teams.pop().unwrap().into_iter().for_each(|team| team.destroy(world).unwrap());
     std::mem::forget(teams.pop());
     drop((again, teams, last));
@@ -100,7 +100,7 @@ fn a_team_in_use_is_not_destroyed(world: &mut World) {
         error.starts_with("the team cannot be destroyed: PE 1 uses 0 of its contexts and 1 of its obje"),
         "{error}"
     );
-    // Its object can still be used.
+    // The object of the team can still be used.
     if let Some(kept) = &kept {
         assert_eq!(world.g(kept.on(world.me()).index(1)), 2);
     }
@@ -110,7 +110,7 @@ fn a_team_in_use_is_not_destroyed(world: &mut World) {
     team.destroy(world).unwrap();
 }
 
-/// (Objects of single teams: random programs.)
+/// (Objects of a single team: random programs.)
 #[shmem::test(pes = 5, env("SHMEM_TEAM_SIZE" = "64K"))]
 fn teams_that_overlap_share_out_their_memory(world: &mut World) {
     let me = world.my_pe();
@@ -137,7 +137,7 @@ fn teams_that_overlap_share_out_their_memory(world: &mut World) {
             assert!(error.contains("raise SHMEM_TEAM_SIZE"), "{error}");
         }
         assert!(held.iter().all(|object| object.here(world).to_vec() == [mark(me); 100]));
-        // The memory is one block again, once all members have dropped all objects.
+        // The memory is one block again, when all members have dropped all objects.
         drop(held);
         if let Some(team) = &low {
             (0..2).for_each(|_| drop(team.alloc(world, [0_u8]).unwrap()));
@@ -189,7 +189,7 @@ static WORDS: [u64; 4];
 #[symmetric]
 static COUNTS: [Atomic<u64>; 4];
 
-/// Two nodes of two PEs, which are threads of one process. Slots of teams are equal on both nodes.
+/// Two nodes of two PEs, which are threads of one process. Teams have equal slots on both nodes.
 #[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_NPES" = "4"))]
 fn what_another_pe_of_the_process_has_is_refused(world: &mut World<Multiple>) {
     let node = world.my_pe() as u64 / 2;

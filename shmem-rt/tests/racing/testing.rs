@@ -1,4 +1,4 @@
-//! `#[shmem::test]` itself: tests that fail, and their messages.
+//! `#[shmem::test]` itself: tests that fail, and the texts that they print.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use shmem::__private::test;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-/// A test that fails: its body, the expected panic, and how the message begins.
+/// A test that fails: (body, expected panic, start of the text).
 type Failing = (fn(&mut World<Single>), Option<&'static str>, &'static str);
 
 const FAILING: [Failing; 5] = [
@@ -33,7 +33,7 @@ fn fails_on_all(world: &mut World) {
 }
 
 fn ends_with_an_error(world: &mut World) {
-    /// The end of the job does not destroy it.
+    /// A thread-local that the end of the job must not destroy.
     struct Kept;
     impl Drop for Kept {
         fn drop(&mut self) {
@@ -46,7 +46,7 @@ fn ends_with_an_error(world: &mut World) {
     world.global_exit(3)
 }
 
-/// Set in PEs: the number of the failing test.
+/// Environment variable of PEs with the number of the failing test.
 const WHICH: &str = "TESTING_WHICH";
 
 #[test]
@@ -78,7 +78,7 @@ fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
     }
 }
 
-/// PE 1 is in its own code, and may end some day.
+/// PE 1 does not wait in the library, so that it may end some day, and there is no standstill.
 fn hang(world: &mut World) {
     if world.my_pe() == 1 {
         loop {
@@ -88,10 +88,10 @@ fn hang(world: &mut World) {
     world.barrier_all();
 }
 
-/// Set: the test below hangs.
+/// Environment variable with which the next test hangs.
 const HANG: &str = "TESTING_HANG";
 
-// Long enough for a busy machine, where it does not hang.
+// The limit is long enough for a busy machine, if the test does not hang.
 #[shmem::test(pes = 2, timeout = 5)]
 fn with_a_limit_of_its_own(world: &mut World) {
     if std::env::var_os(HANG).is_some() {
@@ -114,13 +114,13 @@ fn a_test_that_takes_too_long_says_where_each_pe_is() {
     let name = "racing::testing::a_test_that_takes_too_long_says_where_each_pe_is";
     let run = |environment: &[(&str, &str)]| test::<Single, _>(name, 3, None, environment, Some(""), hang);
     if std::env::var_os("SHMRUN_TEST").is_some() {
-        // The limit of the attempt is in the environment.
+        // This attempt's limit is in the environment.
         return run(&[]);
     }
     let soon = std::panic::catch_unwind(|| run(&[("SHMEM_TEST_TIMEOUT", "soon")])).unwrap_err();
     let soon = soon.downcast::<String>().unwrap();
     assert!(soon.contains("cannot run: SHMEM_TEST_TIMEOUT=soon: not a number of seconds"), "{soon}");
-    // On an idle machine, all PEs wait by then.
+    // On an idle machine, all PEs wait before the limit.
     one_of(5, |attempt| {
         let limit = Duration::from_millis(1500 << attempt);
         let seconds = limit.as_secs_f64().to_string();

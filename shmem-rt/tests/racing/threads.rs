@@ -46,7 +46,7 @@ fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     let context = team.create_ctx::<Private, _>(world).unwrap();
     let members = context.team();
     assert_eq!((members.len(), members.get(0), members.get(1)), (2, world.pe(2).ok(), world.pe(0).ok()));
-    // It reaches PEs outside the team.
+    // The context of a team also reaches PEs outside the team.
     context.bind(world).add(HITS.on(world.pe(1).unwrap()), 1);
     let error = team.create_ctx::<Private, _>(world).unwrap_err().to_string();
     assert!(error.contains("no further context of this team: it was made for 1"), "{error}");
@@ -54,7 +54,7 @@ fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     assert!(team.create_ctx::<Private, _>(world).is_ok());
 }
 
-/// A kept address of a partition is refused where an array has its place.
+/// An address of a partition that is now inside an array is refused.
 #[shmem::test(pes = 2)]
 fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multiple>) {
     const BYTES: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Programs written by hand. Each fails in most runs of a library that has the hole it was written for.
+//! Programs written by hand. Each fails in most runs if the library has the fault that the program was written for.
 
 use shmem::array::{Separate, StorageKind};
 use shmem::prelude::*;
@@ -15,7 +15,7 @@ const ALL: Pes = Pes(0b11);
 const HALO: SlotNumber = HALOS.start;
 const TEAM: SlotNumber = TEAMS.start;
 
-/// Bytes of an object that takes long to copy.
+/// Bytes of an object whose copy takes long.
 const LARGE: usize = 48 << 20;
 
 fn stray(pe: usize, target: usize, bytes: usize) -> Stray {
@@ -26,8 +26,8 @@ fn phase(slot: SlotNumber, seed: u64, strays: Vec<Stray>) -> ProgramStep {
     ProgramStep::Phase { slot, frozen: false, seed, strays, around: [Vec::new(), Vec::new()] }
 }
 
-/// Frees the memory of an array while threads of both PEs write to all of it by its address, and then places ghost cells at the same
-/// address.
+/// Frees the memory of an array while threads of both PEs write to all its addresses. Then places ghost cells at the same
+/// addresses.
 fn memory_goes(storage: StorageKind) -> Program {
     let array = Home::Array(storage, 1);
     let round = |seed: u64| {
@@ -57,7 +57,7 @@ fn memory_goes(storage: StorageKind) -> Program {
 
 #[shmem::test(pes = 2)]
 fn memory_goes_under_writers(world: &mut World<Multiple>) {
-    // An array of these storages has memory of its own; the others are in a heap, which stays mapped.
+    // Arrays with these storages have memory of their own. Other arrays are in a heap, which stays mapped.
     for storage in [StorageKind::Separate, StorageKind::Multi] {
         direct(world, &memory_goes(storage));
     }
@@ -89,12 +89,12 @@ fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
     direct(world, &program);
 }
 
-/// Aligned to more than the place of a PE.
+/// Needs a larger alignment than a PE's arena slot has.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(8388608))]
 struct Vast([u8; 8 << 20]);
 
-/// Each way to allocate refuses types that are aligned to more than the place of a PE.
+/// Each way to allocate refuses types that need a larger alignment than a PE's arena slot has.
 #[shmem::test(pes = 2)]
 fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
     let refused = world.alloc(zeroed::<Vast>(1)).unwrap_err().to_string();
@@ -118,7 +118,7 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
     direct(world, &program);
 }
 
-/// A PE that is alone in a team opens an object, while the other PE writes to all addresses near it.
+/// A PE that is alone in a team opens an object, while the other PE writes to all addresses near the object.
 #[shmem::test(pes = 2)]
 fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
     let stray = |back: isize| Stray { delta: -back, ..stray(1, 0, 1 << 16) };

@@ -1,11 +1,11 @@
-//! The model of an epoch: what its threads read, and what memory holds after it.
+//! The model of an epoch: expected results of its threads' reads, and expected memory after it.
 
 use std::collections::HashMap;
 
 use super::model::{Cell, Model, UNKNOWN};
 use super::step::{Act, ElementRange, Op, SIGNALS, SlotNumber, Stream, Way, bytes};
 
-/// Expected bytes of each read of a thread.
+/// Expected bytes of each read of a thread; `None` for operations that read nothing.
 pub(crate) type Reads = Vec<Option<Vec<Cell>>>;
 
 impl Model {
@@ -36,16 +36,16 @@ struct Thread {
     /// The thread's number, from 1.
     number: u32,
     pe: usize,
-    /// The number of the next quiet, from 1.
+    /// Number of the thread's next quiet, from 1.
     quiets: u32,
 }
 
 /// The writes to a byte in an epoch.
 #[derive(Clone, Copy, Default)]
 struct Change {
-    /// The number of the thread that writes the byte; 0 if none does, and `u32::MAX` if several do.
+    /// Number of the thread that has written the byte; 0 if none has, and `u32::MAX` if several have.
     writer: u32,
-    /// The number of the quiet behind the last write of the byte; 0 if nothing is written yet.
+    /// Number of the writer's next quiet after its last write of the byte; 0 if nothing was written.
     quiet: u32,
     value: Cell,
 }
@@ -89,7 +89,7 @@ impl Epoch<'_> {
         }
     }
 
-    /// Carries out an operation. Returns the bytes that the operation reads.
+    /// Carries out an operation on the model. Returns the bytes that the operation reads.
     fn perform(&mut self, thread: &mut Thread, op: &Op) -> Option<Vec<Cell>> {
         if !self.model.allows_op(thread.pe, op) {
             return None;
@@ -102,7 +102,7 @@ impl Epoch<'_> {
                 if *way == Way::Signalled {
                     self.add((SIGNALS, pe, 0..1), thread, 1);
                 }
-                // The end of a scope, and a wait, are a quiet.
+                // The end of a scope is a quiet, and so is the wait for an owned transfer.
                 thread.quiets += u32::from(way.quiets());
                 None
             }
@@ -121,7 +121,7 @@ impl Epoch<'_> {
                 is_modelled.then_some(read)
             }
             (Act::PutFrom(..) | Act::GetInto(..), (Some(from), Some(to))) => {
-                // Writes of the epoch to the source may or may not be included.
+                // The source may have its values before or after concurrent writes of the epoch.
                 let values =
                     self.part(from).map(|(change, before)| if change.writer == 0 { before } else { UNKNOWN });
                 let values = values.collect();
@@ -148,7 +148,7 @@ impl Epoch<'_> {
         }
     }
 
-    /// Adds to a word. Returns the value of the word before. Additions of several threads commute.
+    /// Adds to a word, and returns its old value. Additions of several threads commute.
     fn add(&mut self, word: ElementRange, thread: &Thread, number: u64) -> Vec<Cell> {
         let mut changes: Vec<_> = self.part(word).collect();
         let Change { writer, quiet, .. } = *changes[0].0;
@@ -164,7 +164,7 @@ impl Epoch<'_> {
     }
 }
 
-/// The number in the bytes of a word, if all are known.
+/// Returns the number in the bytes of a word, if all bytes are known.
 fn number_of(word: &[Cell]) -> Option<u64> {
     let bytes: Result<Vec<u8>, _> = word.iter().map(|cell| u8::try_from(*cell)).collect();
     Some(u64::from_le_bytes(bytes.ok()?.try_into().ok()?))

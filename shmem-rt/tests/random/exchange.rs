@@ -1,4 +1,4 @@
-//! Halos of any cells, and exchanges of them.
+//! Halos with any number and type of cells, and their exchanges.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ use super::machine::{Item, Machine};
 use super::panics;
 use super::step::{self, End, SlotNumber, items};
 
-/// A halo of cells of any type: exchanges the given bytes, and passes the ghost cells of a finished exchange to a closure.
+/// A halo of cells of some type. It exchanges the given bytes, and passes the ghost cells of a finished exchange to a closure.
 pub(super) type Halo = dyn FnMut(&World<Multiple>, &[Vec<u8>], &End, &mut dyn FnMut(&Ghosts<'_>)) + Sync;
 
-/// The ghost cells of an edge, as they are now.
+/// Returns the current ghost cells of an edge.
 type Ghosts<'g> = dyn Fn(usize) -> &'g [u8] + 'g;
 
-/// A halo of cells of one type, with these edges.
+/// Makes a halo with cells of one type and these edges.
 pub(super) fn halo<T: PlainData + Sync>(world: &World<Multiple>, edges: &[step::Edge]) -> Result<Box<Halo>> {
     let edges = edges.iter().map(|edge| {
         edge.map_or(Edge::BORDER, |(pe, opposite, cells)| Edge::new(world.pe(pe).ok(), opposite, cells))
     });
     let mut halo = world.halo::<T>(&edges.collect::<Vec<_>>())?;
     Ok(Box::new(move |world, sent, end, visit| {
-        // Through a context, if an endpoint is left for it.
+        // Some exchanges go through a context, if there is an endpoint for it.
         let context = if sent.len() % 3 == 1 { world.create_ctx::<Private>().ok() } else { None };
         let ctx = context.as_ref().map(|context| context.bind(world));
         let token: &dyn HaloToken = ctx.as_ref().map_or(world, |ctx| ctx);
@@ -61,7 +61,7 @@ pub(super) fn halo<T: PlainData + Sync>(world: &World<Multiple>, edges: &[step::
     }))
 }
 
-/// The shape of a framed matrix, and the region in it that has so many cells, in one row or two.
+/// Returns the shape of a matrix with a border, and a region in it that has `cells` cells in one row or two.
 fn framed(cells: usize) -> ([usize; 2], [Range<usize>; 2]) {
     let rows = 2 - cells % 2;
     let columns = cells / rows;
@@ -80,8 +80,8 @@ fn inside<T>(matrix: &mut [T], cells: usize) -> impl Iterator<Item = &mut T> {
 }
 
 impl Machine {
-    /// Carries out an exchange, and compares its ghost cells with the model as long as they are held. A finished exchange is followed
-    /// by two more without a barrier.
+    /// Carries out an exchange. Compares its ghost cells with the model as long as they are held. Two more exchanges without a
+    /// barrier follow a finished exchange.
     pub(super) fn exchange(&mut self, world: &World<Multiple>, slot: SlotNumber, seed: u64, end: &End) {
         self.exchange_once(world, slot, seed, end);
         if let End::Finished(_) = end

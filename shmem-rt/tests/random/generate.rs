@@ -1,4 +1,4 @@
-//! Draws programs from numbers.
+//! Generates programs from numbers.
 
 use shmem::array::StorageKind;
 
@@ -15,7 +15,7 @@ const STEPS: usize = 45;
 pub(crate) fn program(seed: u64, pes: usize) -> Program {
     let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
     let mut draw = Draw { dice, model: Model::new(pes), pes };
-    // The first numbers of this generator are similar.
+    // Skips numbers, because the first ones of this generator are similar for similar seeds.
     for _ in 0..8 {
         draw.below(2);
     }
@@ -29,7 +29,7 @@ pub(crate) fn program(seed: u64, pes: usize) -> Program {
 
 struct Draw {
     dice: Dice,
-    /// The state before the next step.
+    /// The model's state before the next step.
     model: Model,
     pes: usize,
 }
@@ -51,7 +51,7 @@ impl Draw {
         list[self.below(list.len())]
     }
 
-    /// Some of the PEs, mostly all.
+    /// Draws a set of PEs, mostly all.
     fn some(&mut self) -> Pes {
         let all = Pes::all(self.pes);
         if self.one_in(2) { all } else { Pes(1 + self.below(all.0 as usize) as u32) }
@@ -65,13 +65,13 @@ impl Draw {
         self.below(HALOS.len()) + HALOS.start
     }
 
-    /// A slot of an object, seldom an empty one.
+    /// Draws a slot of an object. The slot is seldom empty.
     fn object(&mut self) -> SlotNumber {
         let slot = self.below(OBJECTS.end);
         if self.model.thing(slot).is_some() || self.one_in(4) { slot } else { self.below(OBJECTS.end) }
     }
 
-    /// Carries out a step on the model, if it is allowed.
+    /// Carries out a step on the model, if the model allows the step.
     fn taken(&mut self, step: ProgramStep, shared: bool) -> Option<ProgramStep> {
         self.model.allows(&step, shared).then(|| {
             self.model.apply(&step);
@@ -155,7 +155,7 @@ impl Draw {
         };
         let len = match (element, home) {
             (Element::Page, _) => self.below(6),
-            // Larger than what is modelled: copies take long.
+            // The contents of large arrays are not modelled, and copying them takes long.
             (_, Home::Array(..)) if self.one_in(4) => (1 << 14) << self.below(8),
             _ if self.one_in(10) => self.below(2),
             _ => self.below(200),
@@ -222,14 +222,14 @@ impl Draw {
         let is_of_teams =
             |slot: &SlotNumber| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
         let (of_teams, others): (Vec<SlotNumber>, Vec<SlotNumber>) = fits.partition(is_of_teams);
-        // Objects of teams are half of those drawn, if there are any.
+        // If there are objects of teams, half of the drawn objects are such.
         let (slot, strays) = match of_teams.is_empty() || self.one_in(2) {
             true => (self.of(&others), Vec::new()),
             false => (self.of(&of_teams), self.strays()),
         };
         let mut around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
         if of_teams.contains(&slot) {
-            // Nothing orders the streams of PEs outside the team behind those of its members.
+            // Nothing orders the accesses of PEs outside the team after those of its members.
             around[1].clear();
         }
         ProgramStep::Phase { slot, frozen: self.one_in(3), seed: self.seed(), strays, around }

@@ -1,4 +1,4 @@
-//! Carries out a program on one PE, and compares what the library does with the model.
+//! Carries out a program on one PE, and compares the results of the library with the model.
 
 use std::any::Any;
 use std::ops::Range;
@@ -40,12 +40,12 @@ pub(super) enum Item {
 pub(crate) struct Machine {
     pub(super) me: usize,
     pub(super) model: Model,
-    /// Handles of this PE, by slot of the model.
+    /// Handles of this PE, indexed by the slot of the model.
     pub(super) items: Vec<Option<Item>>,
-    /// Objects of no bytes, because a program may still write to addresses that were valid before.
+    /// Objects of no bytes for collectives. They have none, because a program may still write to addresses that were valid before.
     room: Room,
     partitions: [Option<u32>; PARTITIONS],
-    /// The address where this PE's place begins.
+    /// Start address of this PE's slot in the arena.
     base: usize,
     /// Bytes and blocks of the heap that were in use at the start.
     before: (usize, usize),
@@ -151,7 +151,7 @@ impl Machine {
         }
     }
 
-    /// A step that leaves the world shared.
+    /// Carries out a step that needs only a shared reference to the world.
     fn shared(&mut self, world: &World<Multiple>, step: &ProgramStep) {
         match step {
             ProgramStep::Alloc { slot, home, element, len, seed } => {
@@ -207,7 +207,7 @@ impl Machine {
             }
             ProgramStep::Keep { slot, address, .. } => {
                 let kept = self.address(*address).expect("it was kept");
-                // An array with memory of its own has no lasting address. Strays try its number all the same.
+                // An array with memory of its own has no lasting address. Stray accesses use its last address nevertheless.
                 let goes = self.model.thing(*slot).is_some_and(
                     |object| matches!(object.home, Home::Array(storage, _) if storage != StorageKind::Single),
                 );
@@ -267,14 +267,14 @@ impl Machine {
         };
         match made {
             Ok(object) => self.items[slot] = Some(Item::Object(object)),
-            // Partitions of programs are small.
+            // A refused allocation is allowed, because partitions of programs are small.
             Err(_) if matches!(home, Home::Heap(Some(_))) => return false,
             Err(error) => panic!("no room for {len} of {element:?} in {home:?}: {error}"),
         }
         true
     }
 
-    /// Runs the threads of an epoch. With `completes`, all that they have started is complete at the end.
+    /// Runs the threads of an epoch. With `completes`, all operations that they have started are complete at the end.
     fn streams(&mut self, world: &World<Multiple>, streams: &[Stream], completes: bool) {
         let reads = self.model.epoch(streams);
         let this = &*self;
@@ -288,7 +288,7 @@ impl Machine {
             }
         });
         if completes && streams.iter().any(|stream| stream.token == Token::Leaked) {
-            // Completes what forgotten contexts have started.
+            // Completes operations of forgotten contexts.
             world.reclaim();
         }
     }
@@ -310,7 +310,7 @@ impl Machine {
             Token::World => run(world),
             Token::Session => run(&world.session(SessionOptions::batch())),
             Token::Private => world.create_ctx::<Private>().and_then(|context| run(&context.bind(world))),
-            // On another thread than the one that has created it.
+            // The context is used on another thread than the one that has created it.
             Token::Serialized => world.create_ctx::<Serialized>().and_then(|context| {
                 std::thread::scope(|scope| scope.spawn(move || run(&context.bind(world))).join().unwrap())
             }),
@@ -325,7 +325,7 @@ impl Machine {
             }),
             Token::Registered => world.register_thread().and_then(|thread| run(&thread.bind(world))),
         };
-        // Without an endpoint for a context, the world takes its place.
+        // If there is no endpoint for a context, the world is used instead.
         if let Err(refused) = done {
             let is_full = matches!(refused.kind(),
                 ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) if used == limit);
@@ -413,13 +413,13 @@ impl Machine {
                 });
             }
             let end = Over(&over);
-            // The steps begin when all strays have begun.
+            // The steps begin after all stray accesses have begun.
             begun.wait();
             self.inner(world, steps);
             drop(end);
         });
         world.quiet();
-        // Strays of all PEs have ended before objects are compared.
+        // Stray accesses of all PEs end before objects are compared.
         world.barrier_all();
         self.model.stray(&[]);
         self.settle(world);
@@ -433,7 +433,7 @@ impl Machine {
             Some(teams) => teams.team_of(self.me).expect("this PE has a team of them"),
         };
         assert_eq!(numbers_of(team), *members);
-        // Half of the calls that can be started are, by a bit of the seed that `make` does not use.
+        // A bit of the seed, which `make` does not use, decides whether the call is started or blocking.
         let maker = Maker { world, team, members, room: &self.room, call: *call };
         let started = if call.seed >> 3 & 1 == 0 { maker.start() } else { None };
         match started {
@@ -470,7 +470,7 @@ impl Machine {
             let mut visit = |opened: &mut Opened<'_>| self.visit(opened, slot, (!frozen).then_some(seed));
             return object.open(Phase { world, team, frozen, visit: &mut visit });
         }
-        // PEs outside the team run their strays meanwhile.
+        // PEs outside the team perform their stray accesses meanwhile.
         for stray in self.model.strays_of(self.me) {
             let mut rounds = 0..50;
             go_astray(world, stray, self.address(stray.address), || rounds.next().is_none());
@@ -478,7 +478,7 @@ impl Machine {
         world.quiet();
     }
 
-    /// Compares an opened object with the model, overwrites it from a seed, and checks that no other PE writes to it.
+    /// Compares an opened object with the model, overwrites it from a seed, and checks that no other PE writes to it meanwhile.
     fn visit(&self, opened: &mut Opened<'_>, slot: SlotNumber, news: Option<u64>) {
         let found = opened(None);
         compare(&found, self.model.contents(slot, self.me), || {
@@ -512,14 +512,14 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Writes or reads at an address that may be invalid, until `over`, at least once.
+/// Writes or reads at an address that may be invalid, until `over`, but at least once.
 fn go_astray(world: &World<Multiple>, stray: Stray, address: Option<usize>, mut over: impl FnMut() -> bool) {
     let mut bytes = vec![0xEE; stray.bytes];
     let target = world.pe(stray.target).expect("a PE of the program");
     let address = address.expect("an address that the model knows");
     let pointer = address.wrapping_add_signed(stray.delta) as *const u8;
     for count in 1_u32.. {
-        // An address of nothing is an error; one whose bytes leave their segment is a panic.
+        // An address outside of all segments is an error. Bytes that leave the segment of their address are a panic.
         if let Ok(address) = world.address(pointer) {
             panics(|| match stray.get {
                 true => world.getmem(&mut bytes, address, target),

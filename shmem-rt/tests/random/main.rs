@@ -1,11 +1,11 @@
 //! Random programs over the safe interface of the library, compared with a model of all memory.
 //!
-//! A [program](step) is a list of steps that all PEs [derive](generate) from one number. A [model], which each PE computes for
-//! itself, says what every byte of every PE must hold, and what is unknown; a [machine] carries the steps out and compares.
-//! Programs do all that safe code can: they forget handles, write to addresses of freed memory from other threads, catch
-//! panics, and hold references all the while.
+//! A [program](step) is a list of steps. All PEs [generate](generate) the same program from one number. A [model], which each PE
+//! computes for itself, predicts every byte of every PE, or marks it as unknown. A [machine] carries out the steps and compares.
+//! Programs do all that safe code can do: they forget handles, write to addresses of freed memory from other threads, catch panics,
+//! and hold references meanwhile.
 //!
-//! A program that fails prints its number and the failing step. By hand, with the variables of its [job](JOBS):
+//! A program that fails prints its number and the failing step. To run it by hand, use the variables of its [job](JOBS) and these:
 //!
 //! ```text
 //! RANDOM_PROGRAMS=500 cargo test -p shmem-rt --test random    so many for each number of PEs
@@ -37,14 +37,14 @@ use shmem::thread::Multiple;
 
 use step::Program;
 
-/// Programs of a job. One job of each of [`JOBS`] runs, unless more programs are asked for.
+/// Number of programs of a job. Each job of [`JOBS`] runs once, unless more programs are asked for.
 const IN_A_JOB: u64 = 12;
 
-/// The number of PEs of a job, and its environment.
+/// (number of PEs, environment) of a job.
 type Job = (usize, &'static [(&'static str, &'static str)]);
 
-/// The first three fix the algorithm of strided transfers. In the third one, contexts share the endpoint of the world. In the last one,
-/// each PE has two endpoints: one for its world, one for its contexts.
+/// Jobs. The first three fix the algorithm of strided transfers. In the third job, contexts share the world's endpoint. In the last
+/// job, each PE has two endpoints, one for its world and one for its contexts.
 const JOBS: [Job; 4] = [
     (2, &[("SHMEM_STRIDED_ALGORITHM", "1")]),
     (3, &[("SHMEM_STRIDED_ALGORITHM", "2")]),
@@ -61,7 +61,7 @@ fn number(variable: &str) -> Option<u64> {
 fn random_programs_hold_what_the_model_says() {
     quiet_hook();
     if number("RANDOM_PROGRAM").is_some() {
-        // By hand, or a PE of such a job.
+        // This process was started by hand, or is a PE of such a job.
         return job((number("RANDOM_PES").unwrap_or(2) as usize, &[]), &[]);
     }
     std::thread::scope(|scope| {
@@ -69,7 +69,7 @@ fn random_programs_hold_what_the_model_says() {
     });
 }
 
-/// Runs programs, some at a time in one job.
+/// Runs the programs of one job, or more programs in several jobs.
 fn random_programs((pes, environment): Job) {
     let (first, count) = (number("RANDOM_FIRST").unwrap_or(0), number("RANDOM_PROGRAMS").unwrap_or(IN_A_JOB));
     for start in (first..first + count).step_by(IN_A_JOB as usize) {
@@ -78,7 +78,7 @@ fn random_programs((pes, environment): Job) {
     }
 }
 
-/// Runs programs in a job. Panics with what it said, if it fails.
+/// Runs programs in one job. If the job fails, panics with its output.
 fn job((pes, environment): Job, variables: &[(&str, &str)]) {
     let name = "random::random_programs_hold_what_the_model_says";
     let environment = [environment, variables, &[("RUST_BACKTRACE", "0")]].concat();
@@ -108,7 +108,7 @@ thread_local! {
     static EXPECTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Silences panics that programs expect.
+/// Installs a panic hook that does not print panics that programs expect.
 fn quiet_hook() {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| {
@@ -121,7 +121,7 @@ fn quiet_hook() {
     });
 }
 
-/// Runs a closure whose panic is not printed. Returns whether it panicked.
+/// Runs a closure without printing its panic. Returns whether it has panicked.
 fn panics<R>(body: impl FnOnce() -> R) -> bool {
     EXPECTS.set(true);
     let caught = catch_unwind(AssertUnwindSafe(body));

@@ -1,4 +1,4 @@
-//! What the memory of each PE must hold, and which PEs hold which handles. Each PE computes the model of all PEs by itself.
+//! The expected memory of each PE, and the handles that PEs hold. Each PE computes the model of all PEs by itself.
 //!
 //! Bytes are unknown if several threads write them without order, or if stray accesses reach them.
 
@@ -9,15 +9,15 @@ use super::step::{
     Stray, bytes, of,
 };
 
-/// A byte, or [`UNKNOWN`].
+/// The value of a byte, or [`UNKNOWN`].
 pub(crate) type Cell = u16;
 
 pub(crate) const UNKNOWN: Cell = 256;
 
-/// Larger objects have no modelled contents.
+/// Bytes above which the contents of an object are not modelled.
 const BULK: usize = 1 << 16;
 
-/// A contiguous part of an object: its offset in the place of a PE, its first byte in the object, its length.
+/// A contiguous part of an object: (offset in a PE's arena slot, first byte in the object, length).
 pub(crate) type Span = (usize, usize, usize);
 
 /// An object, the teams of a split, or a halo.
@@ -25,11 +25,11 @@ pub(crate) type Span = (usize, usize, usize);
 pub(crate) struct Thing {
     pub(crate) home: Home,
     held: Pes,
-    /// Groups of PEs that have it together, in the order of ranks. Members of a group reach each other's object.
+    /// Groups of PEs that have allocated it together, in the order of ranks. Members of a group access each other's object.
     pub(crate) groups: Vec<Vec<usize>>,
     pub(crate) element: Element,
     pub(crate) len: usize,
-    /// The bytes of each PE; empty for a PE without the object, and for large objects.
+    /// Bytes on each PE; empty on a PE without the object, and for large objects.
     pub(super) contents: Vec<Vec<Cell>>,
     spans: Vec<Span>,
     pub(crate) edges: Vec<Vec<Edge>>,
@@ -38,7 +38,7 @@ pub(crate) struct Thing {
 }
 
 impl Thing {
-    /// A thing without contents, held by all PEs of its groups.
+    /// Makes a thing without contents. All PEs of its groups hold it.
     fn new(home: Home, groups: Vec<Vec<usize>>, element: Element, len: usize) -> Self {
         let held = Pes(groups.iter().flatten().fold(0, |held, pe| held | 1 << pe));
         let (contents, spans, edges) = (Vec::new(), Vec::new(), Vec::new());
@@ -57,7 +57,7 @@ impl Thing {
         self.groups.iter().find(|group| group.contains(&pe))
     }
 
-    /// Whether `pe` may reach the object of `target`.
+    /// Returns whether `pe` may access the object of `target`.
     fn reaches(&self, pe: usize, target: usize) -> bool {
         self.held.has(pe) && self.team_of(pe).is_some_and(|group| group.contains(&target))
     }
@@ -70,7 +70,7 @@ impl Thing {
         self.element == Element::Number && matches!(self.home, Home::Static | Home::Heap(_))
     }
 
-    /// The bytes of the object within a range of a place.
+    /// Returns the ranges of the object's bytes that are in a range of the arena slot.
     pub(super) fn part(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
         self.spans.iter().filter_map(|(offset, start, len)| {
             let (from, to) = (range.start.max(*offset), range.end.min(offset + len));
@@ -78,7 +78,7 @@ impl Thing {
         })
     }
 
-    /// The offset of a byte of the object in the place of a PE.
+    /// Returns the offset of the object's byte `at` in a PE's arena slot.
     fn offset_of(&self, at: usize) -> usize {
         let span = self.spans.iter().find(|(_, start, len)| (*start..start + len).contains(&at));
         span.map_or(0, |(offset, start, _)| offset + (at - start))
@@ -90,9 +90,9 @@ pub(crate) struct Model {
     pub(crate) pes: usize,
     pub(super) things: Vec<Option<Thing>>,
     pub(super) partitions: [bool; PARTITIONS],
-    /// Kept addresses, as offsets in the place of a PE.
+    /// Addresses that programs keep, as offsets in a PE's arena slot.
     pub(crate) addresses: [Option<usize>; ADDRESSES],
-    /// Stray accesses under way, each with the range that the access reaches in the place of its target.
+    /// Stray accesses in flight, each with the range of its target's arena slot that it reaches.
     strays: Vec<(Stray, Range<usize>)>,
 }
 
@@ -128,7 +128,7 @@ impl Model {
         self.spoil();
     }
 
-    /// Whether every PE can carry the step out. While the world is `shared`, no phase can begin.
+    /// Returns whether every PE can carry out the step. If the world is `shared`, no phase can begin.
     pub(crate) fn allows(&self, step: &ProgramStep, shared: bool) -> bool {
         let free = |slot: &SlotNumber| self.things[*slot].is_none();
         let team = |slot: &Option<SlotNumber>| slot.is_none_or(|slot| self.is(slot, Thing::is_held_by_all));
@@ -174,7 +174,7 @@ impl Model {
                     Home::Static | Home::Heap(_) | Home::Array(..) => {
                         !object.is_bulk() && object.element != Element::Word
                     }
-                    // Another split may be in the slot by now.
+                    // The slot may have another split by now.
                     Home::Team(of) => {
                         self.is(of, |teams| teams.is_held_by_all() && teams.groups == object.groups)
                     }
@@ -263,7 +263,7 @@ impl Model {
         }
     }
 
-    /// The groups of a split, in the order of ranks.
+    /// Returns the groups of a split, each in the order of ranks.
     pub(crate) fn groups_of(
         &self,
         parent: Option<SlotNumber>,
@@ -302,7 +302,7 @@ impl Model {
         self.strays.iter().map(|(stray, _)| *stray).filter(|stray| stray.pe == pe).collect()
     }
 
-    /// PEs and ranges of their places that strays write to.
+    /// Returns (PE, range of its arena slot) for each write of stray accesses.
     pub(super) fn reached(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let writing = self.strays.clone().into_iter().filter(|(stray, _)| !stray.get);
         writing.map(|(stray, reach)| (stray.target, reach))
@@ -321,7 +321,7 @@ impl Model {
         }
     }
 
-    /// Records a phase. Unless it is a frozen one, each PE that holds the object has overwritten it.
+    /// Records a phase. Each PE that holds the object has overwritten it, unless the phase is frozen.
     pub(super) fn opened(&mut self, slot: SlotNumber, frozen: bool, seed: u64) {
         let Some(object) = self.things[slot].as_mut().filter(|_| !frozen) else { return };
         for (pe, cells) in object.contents.iter_mut().enumerate().filter(|(pe, _)| object.held.has(*pe)) {

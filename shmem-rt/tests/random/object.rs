@@ -1,4 +1,4 @@
-//! Objects of any element type in any memory, and how each routine writes, reads and opens them.
+//! Objects of any element type in any memory. Each routine writes, reads or opens them.
 
 use std::any::Any;
 use std::ops::Range;
@@ -49,7 +49,7 @@ pub(crate) struct Phase<'p> {
     pub(crate) visit: &'p mut dyn FnMut(&mut Opened<'_>),
 }
 
-/// Overwrites the opened object, if it is given bytes. Returns its contents then.
+/// Returns the contents of the opened object. If it gets bytes, it writes them to the object first.
 pub(crate) type Opened<'o> = dyn FnMut(Option<&[u8]>) -> Vec<u8> + 'o;
 
 pub(crate) trait Object: Any + Sync {
@@ -59,7 +59,8 @@ pub(crate) trait Object: Any + Sync {
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8>;
 
-    /// Returns the parts of the object, by offset from the beginning of this PE's place; no part if the object has no address.
+    /// Returns the contiguous parts of the object, by offsets from the start of this PE's arena slot; empty if the object has no
+    /// address.
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span>;
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()>;
@@ -105,7 +106,7 @@ macro_rules! open {
     };
 }
 
-/// The bytes of borrowed elements. Checks that the references are aligned.
+/// Returns the bytes of borrowed elements. Checks that the references are aligned.
 fn bytes_of_all<'i, T: PlainData>(items: impl Iterator<Item = &'i T>) -> Vec<u8> {
     let bytes = |item: &'i T| {
         assert!((&raw const *item).is_aligned(), "{} is not aligned", core::any::type_name::<T>());
@@ -163,7 +164,7 @@ impl<T: PlainData + Sync, const N: usize> Flat for &'static Symmetric<[T; N]> {
     }
 }
 
-/// Writes items to a place of a flat object or of an array.
+/// Writes items to a part of a flat object or of an array.
 macro_rules! write {
     ($to:ident, $place:ident, $items:ident) => {{
         let token = $to.token;
@@ -186,7 +187,7 @@ macro_rules! write {
     }};
 }
 
-/// Reads the bytes of items from a place of a flat object or an array.
+/// Reads the bytes of items from a part of a flat object or of an array.
 macro_rules! read {
     ($from:ident, $place:ident, $item:ty) => {{
         let (token, mut items) = ($from.token, vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len()]);
@@ -202,7 +203,7 @@ macro_rules! read {
     }};
 }
 
-/// `count` blocks of `block` elements each, `stride` apart, from the element `first` on.
+/// `count` blocks of `block` elements each. They begin at the element `first`, and are `stride` elements apart.
 #[derive(Clone, Copy)]
 struct Blocks {
     first: usize,
@@ -211,7 +212,7 @@ struct Blocks {
     count: usize,
 }
 
-/// Splits `len` elements into blocks, the gaps between them, and the rest. The number of elements decides the lengths.
+/// Splits `len` elements into three lists: blocks, the gaps between them, and the rest. Lengths depend on `len`.
 fn dealt(len: usize) -> impl Iterator<Item = Blocks> {
     let (block, gap) = (1 + [0, len / 4 % 4, len / 4 % 32][len % 3], len / 8 % 12);
     let stride = block + gap;
@@ -222,7 +223,7 @@ fn dealt(len: usize) -> impl Iterator<Item = Blocks> {
 }
 
 impl Blocks {
-    /// The stride in memory of the program.
+    /// Returns the stride of the blocks in private memory.
     fn apart(&self) -> usize {
         self.block + self.count % 3
     }
@@ -231,7 +232,7 @@ impl Blocks {
         vec![T::zeroed(); self.count * self.apart()]
     }
 
-    /// The number of each element, and its index in memory of the program.
+    /// Returns (number of an element, its index in private memory) for all elements.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
         let Self { first, stride, block, count } = *self;
         let apart = self.apart();
@@ -239,7 +240,7 @@ impl Blocks {
     }
 }
 
-/// Items dealt to blocks, and memory of the program that holds those of each.
+/// Distributes items to blocks, and packs the items of each into private memory.
 fn packed<T: PlainData>(items: &[T]) -> Vec<(Blocks, Vec<T>)> {
     let pack = |blocks: Blocks| {
         let mut own = blocks.room();
@@ -249,7 +250,7 @@ fn packed<T: PlainData>(items: &[T]) -> Vec<(Blocks, Vec<T>)> {
     dealt(items.len()).map(pack).collect()
 }
 
-/// Returns the bytes of items that were read into blocks.
+/// Returns the bytes of items that were read into packed blocks.
 fn unpacked<T: PlainData>(all: &[(Blocks, Vec<T>)], len: usize) -> Vec<u8> {
     let mut items = vec![T::zeroed(); len];
     all.iter().for_each(|(blocks, own)| blocks.elements().for_each(|(at, place)| items[at] = own[place]));
@@ -275,7 +276,7 @@ impl<F: Flat> Object for F {
                         _ => to.token.ibput(there, own, stride, apart, block, count),
                     }
                 }
-                // A scope has no such routines; its end completes what it holds.
+                // A scope has no such routines. Its end completes earlier operations.
                 if to.way == Way::StridedScope {
                     to.token.quiet();
                 }
@@ -349,7 +350,7 @@ impl<F: Flat> Object for F {
     }
 }
 
-/// The address of the own copy, if the library knows it.
+/// Returns the address of this PE's own copy, if the library knows it.
 fn address(object: &impl Flat, token: &dyn Stores) -> Option<SymAddr> {
     Some(object.own(token).addr()).filter(|address| token.address(address.as_ptr()).is_ok())
 }

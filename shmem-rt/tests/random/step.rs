@@ -1,6 +1,6 @@
-//! Programs as data, which all PEs derive from one number.
+//! Programs as data, which all PEs generate from one number.
 //!
-//! A step names objects, teams and halos by slot. All PEs skip a step whose slot is empty: so any part of a program is a program.
+//! A step names objects, teams and halos by slot. All PEs skip a step whose slot is empty. So any part of a program is a program.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use shmem::array::StorageKind;
 
 use crate::together::Call;
 
-/// A number in [`OBJECTS`], [`TEAMS`] or [`HALOS`], or of a partition or an address.
+/// An index in [`OBJECTS`], [`TEAMS`] or [`HALOS`], or the index of a partition or an address.
 pub(crate) type SlotNumber = usize;
 
 /// Slots of objects. The first ones are static.
 pub(crate) const OBJECTS: Range<SlotNumber> = 0..14;
 pub(crate) const TEAMS: Range<SlotNumber> = 14..17;
 pub(crate) const HALOS: Range<SlotNumber> = 17..20;
-/// The counter of signals, which no step names.
+/// The counter of signals, which steps do not name.
 pub(crate) const SIGNALS: SlotNumber = HALOS.end;
 pub(crate) const PARTITIONS: usize = 3;
 pub(crate) const ADDRESSES: usize = 8;
@@ -30,7 +30,7 @@ pub(crate) type Program = Vec<ProgramStep>;
 pub(crate) enum Element {
     Byte,
     Number,
-    /// Three bytes, which is no power of two.
+    /// Three bytes, because this is no power of two.
     Three,
     Page,
     Word,
@@ -52,7 +52,7 @@ pub(crate) enum Home {
     Static,
     /// The heap of the default partition, or of a partition of the program.
     Heap(Option<SlotNumber>),
-    /// An array of so many chunks.
+    /// An array with this number of chunks.
     Array(StorageKind, usize),
     /// The memory of the teams of a split.
     Team(SlotNumber),
@@ -63,7 +63,7 @@ pub(crate) enum Home {
 }
 
 impl Home {
-    /// The split whose teams allocated the object.
+    /// Returns the split whose teams have allocated the object.
     pub(crate) fn team(self) -> Option<SlotNumber> {
         if let Self::Team(slot) = self { Some(slot) } else { None }
     }
@@ -82,7 +82,7 @@ impl Pes {
     }
 }
 
-/// An enum whose variants are drawn from.
+/// Defines an enum with a list of all variants, for random draws.
 macro_rules! kinds {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $kind:ident,)* }) => {
         $(#[$of])*
@@ -99,26 +99,26 @@ macro_rules! kinds {
 kinds! {
     Way {
         Typed,
-        /// `p`, `g`, an element at a time.
+        /// One element at a time by `p` or `g`.
         Each,
         Bytes,
         Scope,
         /// Inside a scope whose body panics.
         Panicking,
-        /// `put_owned`, `get_owned`, waited for.
+        /// `put_owned` or `get_owned`, with a wait.
         Owned,
-        /// `put_owned`, forgotten.
+        /// `put_owned` whose handle is forgotten.
         Forgotten,
         Here,
         Signalled,
         /// `iput`, `ibput`, `iputmem`, `iget` and so on, until all elements have been moved.
         Strided,
-        /// The same in a scope.
+        /// As `Strided`, in a scope.
         StridedScope,
     }
 }
 kinds! {
-    /// The token that a thread issues its operations through.
+    /// The token through which a thread issues its operations.
     Token {
         World,
         Private,
@@ -133,7 +133,7 @@ kinds! {
 }
 
 impl Way {
-    /// Whether it completes everything that the token has started.
+    /// Returns whether this way completes all earlier operations of the token.
     pub(crate) fn quiets(self) -> bool {
         matches!(self, Self::Scope | Self::Panicking | Self::Owned | Self::StridedScope)
     }
@@ -150,10 +150,10 @@ pub(crate) struct Op {
 pub(crate) enum Act {
     Write(Range<usize>, Way, u64),
     Read(Range<usize>, Way),
-    /// `put_from` the first elements of the own copy of another object.
+    /// `put_from`, whose source is the start of this PE's copy of another object.
     PutFrom(SlotNumber, usize),
     GetInto(SlotNumber, usize),
-    /// Adds a number to a word, atomically, and fetches what was there or not.
+    /// An atomic addition: (index of the word, number, whether it fetches the old value).
     Add(usize, u64, bool),
     Quiet,
     Fence,
@@ -183,7 +183,7 @@ pub(crate) struct Stream {
     pub(crate) ops: Vec<Op>,
 }
 
-/// A thread that writes or reads at a kept address again and again, whether or not it is still valid.
+/// A thread that accesses a kept address again and again, whether or not the address is still valid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stray {
     pub(crate) pe: usize,
@@ -194,15 +194,15 @@ pub(crate) struct Stray {
     pub(crate) get: bool,
 }
 
-/// An edge of a halo: the neighbour, the edge of the neighbour, and the number of cells that come over it.
+/// An edge of a halo: (neighbour, the neighbour's edge, number of cells that arrive over this edge).
 pub(crate) type Edge = Option<(usize, usize, usize)>;
 
-/// The end of an exchange in which everything is sent.
+/// The end of an exchange in which all cells were sent.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    /// It is finished; the ghost cells are held while these steps are carried out.
+    /// The exchange is finished. Ghost cells are held while these steps are carried out.
     Finished(Vec<ProgramStep>),
-    /// The flight is forgotten: no exchange is possible after it.
+    /// The flight is forgotten, so that no further exchange is possible.
     Forgotten,
     /// A panic unwinds the flight.
     Unwound,
@@ -210,7 +210,7 @@ pub(crate) enum End {
 
 #[derive(Clone, Debug)]
 pub(crate) enum ProgramStep {
-    /// Allocates an object whose elements are those of the seed, on every PE.
+    /// Allocates an object on every PE. Its elements depend on the seed.
     Alloc {
         slot: SlotNumber,
         home: Home,
@@ -218,7 +218,7 @@ pub(crate) enum ProgramStep {
         len: usize,
         seed: u64,
     },
-    /// Drops or forgets the handles of these PEs: of an object, of teams or of a halo.
+    /// Drops or forgets the handles of these PEs to an object, to teams or to a halo.
     Drop {
         slot: SlotNumber,
         pes: Pes,
@@ -227,7 +227,7 @@ pub(crate) enum ProgramStep {
     Free {
         slot: SlotNumber,
     },
-    /// Reclaims what all have dropped.
+    /// Reclaims memory that all PEs have dropped.
     Reclaim,
     Keep {
         slot: SlotNumber,
@@ -273,7 +273,7 @@ pub(crate) enum ProgramStep {
         seed: u64,
         end: End,
     },
-    /// Creates a partition of so many bytes.
+    /// Creates a partition with this number of bytes.
     Partition {
         slot: SlotNumber,
         bytes: u64,

@@ -1,5 +1,5 @@
-//! Jobs whose PEs are copies of this program. A PE runs the test `scenario` of a module, with a name in the environment. Without the
-//! name, that test does nothing.
+//! Jobs whose PEs are copies of this program. A PE runs the test `scenario` of a module, with the name of a scenario in the
+//! environment. Without such a name, that test does nothing.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ pub(crate) fn named() -> Option<String> {
     std::env::var(SCENARIO).ok()
 }
 
-/// A job of so many PEs that run a scenario of a module.
+/// Returns a job of `pes` PEs that run a scenario of a module.
 pub(crate) fn job(module: &str, scenario: &str, pes: usize) -> Launch {
     of(Launch::new(std::env::current_exe().unwrap(), pes), module, scenario)
 }
 
-/// The same under a program that runs its arguments.
+/// As [`job`], started by a program that executes its arguments.
 pub(crate) fn below(program: Launch, module: &str, scenario: &str) -> Launch {
     of(program.args([std::env::current_exe().unwrap()]), module, scenario)
 }
@@ -38,12 +38,12 @@ pub(crate) fn succeeds(job: Launch) -> Outcome {
     outcome
 }
 
-/// Standard error of a PE.
+/// Returns the standard error of a PE.
 pub(crate) fn said_by(outcome: &Outcome, pe: usize) -> String {
     String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned()
 }
 
-/// Standard error of all PEs, one after the other.
+/// Returns the standard error of all PEs, one after the other.
 pub(crate) fn said(outcome: &Outcome) -> String {
     (0..outcome.outputs.len()).map(|pe| said_by(outcome, pe)).collect()
 }

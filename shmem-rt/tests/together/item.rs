@@ -13,13 +13,13 @@ use super::MOST;
 
 /// An element type of the data of a call.
 pub(crate) trait Item: PlainData + Debug {
-    /// An item for a random word. Sums and products of floating-point items depend on their order.
+    /// Returns an item for a random word. Sums and products of floating-point items depend on their order.
     fn of(word: u64) -> Self;
 
     /// An operation that is neither commutative nor associative.
     fn mixed(self, other: Self) -> Self;
 
-    /// Whether both are the same bits, or both NaN.
+    /// Returns whether both items have the same bits, or are both NaN.
     fn is(self, other: Self) -> bool {
         bytes_of(&self) == bytes_of(&other)
     }
@@ -43,7 +43,7 @@ macro_rules! kinds {
         }
 
         impl Room {
-            /// Allocates objects of each type, of so many bytes each. Collective.
+            /// Allocates objects of each type, with `bytes` bytes each. Collective.
             pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Self {
                 let mut objects = HashMap::<_, Box<dyn Any + Send + Sync>>::new();
                 $({
@@ -64,7 +64,8 @@ kinds! {
     U128: u128;
     F32: f32;
     F64: f64;
-    /// Sizes of which scratch, cache lines and tiles hold many, one, none, or no whole number.
+    /// This and the next types have sizes of which buffers, cache lines and tiles have space for many, one, none, or no whole
+    /// number.
     Triple: [u64; 3];
     Line: [u64; 11];
     Row: [u64; 129];
@@ -72,22 +73,22 @@ kinds! {
     Page: [u64; 3000];
 }
 
-/// Numbers of types, from the first on, that are integers, numbers, or any.
+/// Number of types, from the first one on, that are integers. [`NUMBERS`] includes floating-point types, [`ANY`] all types.
 pub(super) const INTEGERS: usize = 4;
 pub(super) const NUMBERS: usize = 6;
 pub(super) const ANY: usize = ITEM_TYPES.len();
 
-/// Objects of each type. A call that needs a larger one uses a slice.
+/// Objects of each type. A call that needs a larger object uses a slice.
 pub(crate) struct Room(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
 
 impl Room {
-    /// The objects of a type: on the heap, and in the memory of the team of all PEs.
+    /// Returns the objects of a type: one on the heap, and one in the memory of the team of all PEs.
     pub(super) fn objects<T: Item>(&self) -> &(SymBox<[T]>, TeamBox<[T]>) {
         self.0[&TypeId::of::<T>()].downcast_ref().expect("each is found by its type")
     }
 }
 
-/// Larger than a stack buffer of the library, and more aligned.
+/// Larger than a stack buffer of the library, and with a larger alignment.
 #[derive(Clone, Copy, Debug, Symmetric)]
 #[repr(C, align(64))]
 pub(crate) struct Large([u64; 1376]);
@@ -107,7 +108,7 @@ integers! { u8 u32 u64 u128 }
 
 macro_rules! floats {
     ($($t:ty)*) => {$(impl Item for $t {
-        /// Numbers of 24 bits and very different exponents, zeroes, infinity, NaN.
+        /// Numbers of 24 bits with very different exponents, zeroes, infinity, NaN.
         fn of(word: u64) -> Self {
             match word % 32 {
                 0 => Self::NAN,

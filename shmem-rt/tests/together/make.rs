@@ -1,4 +1,4 @@
-//! Makes calls, and compares their results with a loop over the members.
+//! Makes calls of collectives, and compares their results with a loop over the members.
 
 use shmem::thread::ThreadLevel;
 use shmem::{BitNumber, Here, Number, Pe, PlainData, Started, Team, TeamBox, World, zeroed};
@@ -32,11 +32,11 @@ macro_rules! by_kind {
 pub(crate) trait UnderWay {
     fn is_complete(&self) -> bool;
 
-    /// Waits for the result, and compares it.
+    /// Waits for the result, and compares it with the expected one.
     ///
     /// # Panics
     ///
-    /// If it differs.
+    /// If the two differ.
     fn wait(self: Box<Self>);
 }
 
@@ -54,17 +54,17 @@ impl<R, C: FnOnce(R)> UnderWay for Start<'_, R, C> {
     }
 }
 
-/// A call, and the members of a team that make it together.
+/// A call, and the members of a team that make this call together.
 pub(crate) struct Maker<'m, L: ThreadLevel> {
     pub(crate) world: &'m World<L>,
     pub(crate) team: &'m Team,
-    /// Numbers of the members.
+    /// World numbers of the members.
     pub(crate) members: &'m [usize],
     pub(crate) room: &'m Room,
     pub(crate) call: Call,
 }
 
-/// Passes a buffer in a form to a collective that writes to it. Evaluates to the contents afterwards.
+/// Passes a buffer in the given form to a collective that writes to it. Evaluates to the buffer's contents afterwards.
 macro_rules! written {
     ($maker:ident, $form:expr, $first:expr, $most:expr, $mine:expr, |$given:ident| $call:expr) => {{
         let (mut mine, mut kept) = ($mine, None);
@@ -84,7 +84,7 @@ macro_rules! written {
     }};
 }
 
-/// Does the same as `written!` in the form of the call, which may be a value.
+/// As `written!`, in the form of the call, which may also be a value.
 macro_rules! change {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
         match $maker.call.form {
@@ -123,7 +123,7 @@ macro_rules! read {
     }};
 }
 
-/// Makes a reduction over the first members, and compares the result.
+/// Makes a reduction over the first members, and compares its result.
 macro_rules! for_all {
     ($maker:ident, $name:ident $(($op:expr))?, $of:expr, $ranks:expr) => {{
         let found = change!($maker, $maker.mine::<T>(), |x| $maker.team.$name($maker.world, x $(, $op)?));
@@ -131,7 +131,7 @@ macro_rules! for_all {
     }};
 }
 
-/// Methods for blocking and started reductions. Other calls go on to `$other`.
+/// Defines methods for blocking and started reductions. Other calls are passed to `$other`.
 macro_rules! reductions {
     ($combine:ident, $start:ident of $number:ident, or $other:ident:
         $($all:ident $for_all:ident $started:ident $of:ident;)*) => {
@@ -155,11 +155,11 @@ macro_rules! reductions {
 }
 
 impl<'m, L: ThreadLevel> Maker<'m, L> {
-    /// Makes the call.
+    /// Makes the call, and compares its result.
     ///
     /// # Panics
     ///
-    /// If the result differs.
+    /// If the result differs from the expected one.
     pub(crate) fn make(&self) {
         match self.call.what {
             What::Barrier => self.team.barrier(self.world),
@@ -168,7 +168,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         }
     }
 
-    /// Starts the call, if it can be started and there is room for its result.
+    /// Starts the call, if it can be started and there is memory for its result.
     pub(crate) fn start(&self) -> Option<Box<dyn UnderWay + 'm>> {
         match self.call.what {
             What::Barrier => Some(Box::new(Start(self.team.start_barrier(self.world), |()| ()))),
@@ -234,7 +234,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                     count = read!(self, self.some_of::<T>(me), |x| team.collect_into(world, x, into));
                 });
                 assert_eq!(count, expected.len());
-                // The source may be in the rest of the same object.
+                // The source may be another part of the same object.
                 if call.form != Form::Object {
                     self.compare(&found[count..], &before[count..]);
                 }
@@ -264,8 +264,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 self.compare(&found, &self.parts(part).concat());
             }
             What::Alltoalls => {
-                // Gaps are left as they are. In some calls, members have different strides, or source and destination
-                // overlap.
+                // The call keeps gaps. In some calls, members have different strides, or source and destination overlap.
                 let is_alike = call.seed.is_multiple_of(2) || call.form_of_list() == Form::OfTeam;
                 let stride = |pe: usize, side: usize| {
                     let word = if is_alike { call.seed >> side } else { mixed(call.seed, pe, side) };
@@ -293,7 +292,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             What::Alltoallv => {
                 let counts =
                     |from: usize, to: usize| len_between(call.seed, members[from], members[to], part);
-                // The offset of the part of member `from` for member `to`.
+                // Offset of the part that member `from` sends to member `to`.
                 let start =
                     |from: usize, to: usize| (0..to).map(|before| counts(from, before)).sum::<usize>();
                 let of_each: Vec<usize> = (0..size).map(|to| counts(rank, to)).collect();
@@ -332,7 +331,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             }
             _ => return None,
         };
-        // Read when it has been waited for: until then, earlier calls may write there.
+        // The result is read after the wait, because earlier calls may write to the destination until then.
         Some(Box::new(Start(started, move |()| compare(rank, &into.to_vec(), &expected))))
     }
 
@@ -341,14 +340,14 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         Box::new(Start(started, move |found: Vec<T>| compare(rank, &found, &expected)))
     }
 
-    /// Returns the number of extra items of a destination, in which members differ where they may.
+    /// Returns the number of extra items of a destination. Members differ in this number where they may.
     fn more(&self) -> usize {
         let own = if self.call.form_of_list() == Form::OfTeam { 0 } else { self.team.rank() % 2 };
         3 + own
     }
 
-    /// The part of an object with these items, if the form is one of an object: from the element `first` of the object of all PEs, if
-    /// it has `most` items; or of an object that the team allocates, which is `kept`.
+    /// Returns a place with these items, if the form is an object: from element `first` of the object of all PEs, if that has
+    /// `most` items; or in an object that the team allocates, which is stored in `kept`.
     fn place<'p, T: Item>(
         &'p self,
         form: Form,
@@ -359,11 +358,11 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     ) -> Option<Here<'p, [T]>> {
         let place = match form {
             Form::Object => Some(self.object::<T>()).filter(|all| all.len() >= most)?.index(first..),
-            // With an element in front and one behind, which stay zero.
+            // One element before the place and one after it stay zero.
             Form::OfTeam => match self.team.alloc(self.world, zeroed(most + 2)) {
                 Ok(object) => kept.insert(object).here(self.world).index(1..),
                 Err(error) => {
-                    // The memory of a team has room for all but long lists. All members get the same answer.
+                    // The memory of a team has space for all but long lists. All members get the same result.
                     assert!(most * size_of::<T>() > 1 << 20, "{error}");
                     return None;
                 }
@@ -375,14 +374,14 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         Some(place)
     }
 
-    /// Checks that elements of an object that [`Self::place`] has allocated are zero around the `count` ones of a call.
+    /// Checks that elements around the `count` elements of a call are zero, in an object that [`Self::place`] has allocated.
     fn leaves_the_rest<T: Item>(&self, object: Option<&TeamBox<[T]>>, count: usize) {
         let all = object.map(|object| object.here(self.world).to_vec()).unwrap_or_default();
         let rest = all.iter().take(1).chain(all.iter().skip(1 + count));
         assert!(rest.into_iter().all(|item| item.is(T::zeroed())), "elements around the part were written");
     }
 
-    /// Returns where a part of the object begins, which is the same on all members.
+    /// Returns the start of the place in the object, which is the same on all members.
     fn somewhere<T: Item>(&self) -> usize {
         self.call.seed as usize % (self.object::<T>().len().saturating_sub(self.call.len) + 1)
     }
@@ -409,13 +408,13 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         self.has(self.me(), self.call.len)
     }
 
-    /// The data of this PE with a part for each member.
+    /// Returns the data of this PE, with a part for each member.
     fn all_parts<T: Item>(&self) -> Vec<T> {
         let size = self.members.len();
         self.has(self.me(), self.call.len / size * size)
     }
 
-    /// The data of a PE where lengths differ.
+    /// Returns the data of a PE, in calls where lengths differ.
     fn some_of<T: Item>(&self, pe: usize) -> Vec<T> {
         self.has(pe, self.call.len_of(pe))
     }
@@ -428,13 +427,13 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         self.members.iter().map(|pe| self.has(*pe, len)).collect()
     }
 
-    /// The parts of all members for this one.
+    /// Returns the parts of all members for this member.
     fn parts<T: Item>(&self, part: usize) -> Vec<Vec<T>> {
         let rows = self.all(part * self.members.len()).into_iter();
         rows.map(|row| row[self.team.rank() * part..][..part].to_vec()).collect()
     }
 
-    /// The combined data of the first members; zeroes of none.
+    /// Returns the combined data of the first `ranks` members; zeroes if there are none.
     fn combined<T: Item>(&self, ranks: usize, of: impl Fn(T, T) -> T) -> Vec<T> {
         match ranks {
             0 => vec![T::zeroed(); self.call.len],
@@ -458,7 +457,7 @@ fn compare<T: Item>(rank: usize, found: &[T], expected: &[T]) {
     }
 }
 
-/// Combines rows by the tree over their numbers: neighbours first, then neighbouring results.
+/// Combines rows by a binary tree over their numbers: neighbours first, then neighbouring results.
 pub(crate) fn folded<T: PlainData>(mut rows: Vec<Vec<T>>, of: impl Fn(T, T) -> T) -> Vec<T> {
     while rows.len() > 1 {
         let pairs = rows.chunks(2).map(|pair| match pair {

@@ -1,5 +1,5 @@
 //! Calls of collectives as data: the collective, the form of its arguments, and the data of each member. All PEs [draw](Call::draw)
-//! a call from equal dice, [make](Maker::make) it, and compare the result with a loop over the members.
+//! the same call from equal dice, [make](Maker::make) it, and compare the result with a loop over the members.
 
 mod item;
 pub(crate) mod make;
@@ -27,7 +27,7 @@ macro_rules! collectives {
         pub(crate) const ALL: &[What] = &[$($(What::$name,)*)*];
 
         impl What {
-            /// The types of items that it takes.
+            /// Returns the item types that the collective accepts.
             fn kinds(self) -> &'static [ItemType] {
                 let of_groups = [$(($group, &ITEM_TYPES[..$kinds])),*];
                 of_groups.iter().find(|(group, _)| group.contains(&self)).map_or(&[], |(_, kinds)| kinds)
@@ -40,10 +40,10 @@ collectives! {
     /// Collectives that move data, with a choice of algorithms.
     MOVES of ANY: Broadcast Fcollect Alltoall;
     LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo;
-    /// Reductions whose result depends on the order. They can be started, those below cannot.
+    /// Reductions whose result depends on the order. They can be started, [`PARTIALS`] cannot.
     TOTALS of NUMBERS: Sum Prod;
     PARTIALS of NUMBERS: SumInscan SumExscan;
-    /// Reductions by an operation of the program.
+    /// Reductions by an operation of the program, which cannot be started.
     OPERATIONS of ANY: Reduce ReduceScatter;
     /// Reductions whose result does not depend on the order. They can be started.
     EXACT of NUMBERS: Min Max;
@@ -52,10 +52,10 @@ collectives! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// `&mut values[..]`, or `&values[..]` where it is only read.
+    /// A slice: `&mut values[..]`, or `&values[..]` if it is only read.
     Slice,
     Value,
-    /// A part of an object of the heap, or of one of the team of all PEs.
+    /// A part of an object of the heap, or of an object of the team of all PEs.
     Object,
     /// An object that the team allocates for the call.
     OfTeam,
@@ -68,14 +68,14 @@ pub(crate) struct Call {
     pub(crate) what: What,
     pub(crate) kind: ItemType,
     pub(crate) form: Form,
-    /// Items of each member; at most, if lengths may differ.
+    /// Number of items of each member; the largest number, if lengths may differ.
     pub(crate) len: usize,
-    /// Decides the root and all random data.
+    /// Determines the root and all random data.
     pub(crate) seed: u64,
 }
 
 impl Call {
-    /// Draws one of these collectives, with up to `most` bytes of each member.
+    /// Draws a call of one of these collectives, with up to `most` bytes of each member.
     pub(crate) fn draw(dice: &mut Dice, of: &[What], most: usize) -> Self {
         let what = of[dice.below(of.len())];
         let kinds = what.kinds();
@@ -99,7 +99,7 @@ impl Call {
         (self.seed >> 7) as usize % members
     }
 
-    /// The form of the destination, if it is not the source: often another one.
+    /// Returns the form of the destination, if source and destination differ. It is often another form.
     fn form_of_list(&self) -> Form {
         match (self.seed >> 20) as usize % 8 {
             0..4 => self.form,
@@ -116,7 +116,7 @@ impl Call {
     }
 }
 
-/// Items that a PE sends to another one, at most `most`.
+/// Returns the number of items that a PE sends to another PE, at most `most`.
 fn len_between(seed: u64, from: usize, to: usize, most: usize) -> usize {
     match mixed(seed, from, 1 + to) % 8 {
         0..=3 => 0,
@@ -125,7 +125,7 @@ fn len_between(seed: u64, from: usize, to: usize, most: usize) -> usize {
     }
 }
 
-/// A pseudo-random word for an item of a PE.
+/// Returns a pseudo-random word for an item of a PE.
 fn mixed(seed: u64, pe: usize, item: usize) -> u64 {
     let word = seed ^ (pe as u64) << 40 ^ (item as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let word = (word ^ word >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);

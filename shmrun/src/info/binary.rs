@@ -1,4 +1,4 @@
-//! The symmetric statics and partitions that a program or library on disk declares.
+//! Reads the symmetric statics and partitions that a program or library declares from its file.
 
 use std::fs::File;
 use std::io;
@@ -14,13 +14,13 @@ use crate::Fault;
 
 #[derive(Default)]
 pub(crate) struct Binary {
-    /// In the order of the file.
+    /// Symmetric statics, in the order of the file.
     pub(crate) statics: Vec<StaticEntry>,
     pub(crate) declarations: Vec<Declaration>,
 }
 
 impl Binary {
-    /// Reads a file.
+    /// Reads the declarations of a program or library.
     pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
         Self::contents(path).map_err(|why| format!("{}: {why}", path.display()).into())
     }
@@ -33,12 +33,12 @@ impl Binary {
         let not_elf = |why: object::read::Error| {
             format!("not a 64-bit little-endian ELF program ({why}); give the path of a compiled program")
         };
-        // Reads only what is asked for: sections are small, binaries with debug information are large.
+        // Reads only the requested sections, because they are small, and files with debug information are large.
         let cache = ReadCache::new(file);
         let elf = ElfFile::<FileHeader64<LittleEndian>, _>::parse(&cache).map_err(not_elf)?;
         let data = |name| elf.section_by_name(name).map(|section| section.data()).transpose();
         let statics = data(linker_section::STATICS).map_err(not_elf)?;
-        // A program without statics has the section as well.
+        // Programs of the library have this section even without statics.
         let statics = statics.ok_or_else(|| {
             let name = linker_section::STATICS;
             format!("has no section `{name}`: it was not built with shmem-rt, or its sections were stripped")

@@ -1,4 +1,4 @@
-//! The section `layout`: offsets of a program's symmetric statics.
+//! The output section `layout`: offsets of a program's symmetric statics.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use crate::Fault;
 use crate::binary::Binary;
 use crate::partitions::resolve;
 
-/// The layout for a job in this environment, and warnings. Statics may not fit.
+/// Returns the layout of statics in a job in this environment, and warnings. Does not check that the statics fit.
 pub(crate) fn layout(binary: &Binary, environment: &Environment) -> Result<(Layout, Vec<String>), Fault> {
     let table = resolve(binary, environment)?;
     Ok((arrange(&binary.statics, table.specs())?, table.warnings().to_vec()))
 }
 
-/// A line for each partition, and one for each object.
+/// Returns a line for each partition, and a line for each of its statics.
 pub(crate) fn text(layout: &Layout) -> String {
     let mut text = String::new();
     for p in &layout.partitions {

@@ -1,7 +1,7 @@
-//! `shmem-info`: what this machine, this environment and a program offer to a job. Each section of the output is a module.
+//! `shmem-info`: shows what a job finds on this machine, in this environment and in a program. Each output section has a module.
 //!
-//! All answers come from functions that jobs use as well. What a machine has is read below a [`Root`], so that tests can invent
-//! machines.
+//! All answers come from functions that jobs use as well. Files of `/proc` and `/sys` are read below a [`Root`], so that tests can
+//! invent machines.
 
 mod binary;
 mod layout;
@@ -25,9 +25,9 @@ use shmem_core::text_table::Columns;
 use binary::Binary;
 use plan::CollectivePlan;
 
-/// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
+/// Shows variables, machine, partitions and transports; or the symmetric statics of a program; or a plan.
 ///
-/// Without a command it shows all but `layout` and `plan`.
+/// Without a command, shows everything except `layout` and `plan`.
 #[derive(Parser)]
 #[command(name = "shmem-info", version)]
 struct Arguments {
@@ -37,32 +37,32 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Shows where the symmetric statics of a program lie, as a job in this environment places them.
+    /// Shows the offsets of a program's symmetric statics, for a job in this environment.
     ///
     /// Fails if statics do not fit in their partition.
     Layout {
-        /// The program.
+        /// File of the program.
         binary: PathBuf,
     },
-    /// Lists the environment variables with defaults and current values.
+    /// Lists the environment variables with their defaults and current values.
     Env,
-    /// Shows CPUs, and memory nodes with their huge pages.
+    /// Shows CPUs, and NUMA nodes with their huge pages.
     Topology,
     /// Shows the partitions that a job in this environment asks for.
     Partitions {
-        /// A program whose declarations and statics count too.
+        /// File of a program whose declarations and statics count too.
         binary: Option<PathBuf>,
     },
-    /// Shows how bytes can reach other PEs.
+    /// Tries the transports between PEs, and shows which work.
     Transports,
-    /// Becomes a PE of a trial, for `transports`.
+    /// Runs as a PE of a trial job, for `transports`.
     #[command(hide = true)]
     TryTransport,
     /// Shows the algorithms of a collective in a job of any size, with their costs.
     Plan(CollectivePlan),
 }
 
-/// Why a section cannot be shown.
+/// The reason why an output section cannot be shown.
 type Fault = Box<dyn std::error::Error>;
 
 #[derive(Default)]
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
     }
     let fault = match (result, written) {
         (Err(error), _) => error.to_string(),
-        // A reader may stop early, as `head` does.
+        // A closed pipe is no error, because a reader such as `head` may stop early.
         (Ok(()), Err(error)) if error.kind() != ErrorKind::BrokenPipe => error.to_string(),
         _ => return ExitCode::SUCCESS,
     };
@@ -106,7 +106,7 @@ impl Answer {
             Some(Command::Plan(plan)) => self.text += &plan.show(&env::Settings::from_process()?)?,
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process()?;
-                // SAFETY: the environment names the library, and is set by the user who runs this program.
+                // SAFETY: the user who runs this program has set the environment, which names libfabric's file.
                 self.text += &unsafe { transports::transports(&settings, &trial::run_job) };
             }
             Some(Command::TryTransport) => trial::program()?,

@@ -1,4 +1,4 @@
-//! The section `partitions`.
+//! The output section `partitions`.
 
 use shmem_core::memory::placement;
 use shmem_core::partition::{Environment, Origin, PartitionError, Table, show_size};
@@ -8,12 +8,12 @@ use shmem_core::topology::Topology;
 use crate::Fault;
 use crate::binary::Binary;
 
-/// The partitions of a job of a program in this environment.
+/// Returns the partitions of a job that runs a program in this environment.
 pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, PartitionError> {
     Table::resolve(&binary.declarations, &binary.statics, environment)
 }
 
-/// The partitions of a job in this environment, and their memory for a PE that runs like this process; and warnings, one line each.
+/// Returns a table of the partitions of a job in this environment, and warnings. The memory is that for a PE on these CPUs.
 pub(crate) fn partitions(
     binary: &Binary,
     environment: &Environment,

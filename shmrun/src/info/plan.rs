@@ -1,4 +1,4 @@
-//! The section `plan`: the algorithms of a collective in a job of any size, what each costs, and which one the job takes.
+//! The output section `plan`: a collective's algorithms in a job of any size, with their costs, and the one that the job chooses.
 
 use clap::{Args, ValueEnum};
 use shmem::cost_prediction::{Collective, Cost, JobShape, Model};
@@ -10,7 +10,7 @@ use shmem_core::transport::ofi::strided;
 
 use crate::Fault;
 
-/// Most bytes and PEs. Up to these, a plan takes seconds, and counts fit in a word.
+/// Upper limits on bytes and PEs. Within them a plan takes seconds, and counts do not overflow.
 const MOST_BYTES: usize = 1 << 34;
 const MOST_PES: usize = 1 << 18;
 
@@ -18,45 +18,45 @@ const MOST_PES: usize = 1 << 18;
 enum Family {
     /// All PEs wait for each other.
     Barrier,
-    /// One PE sends to all.
+    /// One PE sends data to all PEs.
     Broadcast,
-    /// Adds numbers of floating point.
+    /// Adds floating-point numbers.
     Sum,
-    /// Adds whole numbers, or reduces otherwise in any order.
+    /// Adds integers, or reduces by another operation that allows any order.
     ExactSum,
-    /// Adds numbers of floating point of all PEs up to each.
+    /// Adds floating-point numbers of each PE and all PEs before it.
     Scan,
-    /// Each PE sends the same to all.
+    /// Each PE sends the same data to all PEs.
     Fcollect,
-    /// Each PE sends a part to each other.
+    /// Each PE sends a different part of its data to each PE.
     Alltoall,
 }
 
-/// A collective of a job.
+/// A collective, and the job that it runs in.
 #[derive(Args)]
 pub(crate) struct CollectivePlan {
-    /// What the PEs do together.
+    /// The collective.
     #[arg(long)]
     collective: Family,
-    /// Number of PEs.
+    /// Number of PEs of the job.
     #[arg(long)]
     pes: usize,
-    /// PEs on each node.
+    /// Number of PEs on each node.
     #[arg(long, default_value_t = 1)]
     per_node: usize,
-    /// Bytes of each PE, of the root of a broadcast, and of each part of an alltoall: a number and at most one of K, M, G, T.
+    /// Bytes of each PE, of a broadcast's root, or of an alltoall's part for one PE: a number, with K, M, G or T after it if large.
     #[arg(long, default_value = "8", value_parser = parse_size)]
     bytes: u64,
-    /// Data are in symmetric objects.
+    /// The data are in symmetric objects.
     #[arg(long)]
     symmetric: bool,
-    /// Provider of libfabric between nodes, as `shmem-info transports` names it. Times are predicted for it.
+    /// libfabric's provider between nodes, for which times are predicted; `shmem-info transports` lists providers.
     #[arg(long, default_value = "tcp;ofi_rxm")]
     provider: String,
 }
 
 impl CollectivePlan {
-    /// The algorithms that a job in this environment has.
+    /// Returns a table of the collective's algorithms with their costs, and marks the one that a job in this environment chooses.
     pub(crate) fn show(&self, settings: &Settings) -> Result<String, Fault> {
         let Self { collective: family, pes, per_node, symmetric, ref provider, .. } = *self;
         let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX);
@@ -118,7 +118,7 @@ impl CollectivePlan {
 }
 
 impl Family {
-    /// The collective, the bytes that each PE sends or receives, and a text for people.
+    /// Returns the collective, the largest number of bytes that a PE sends or receives, and a description.
     fn of(self, bytes: usize, pes: usize) -> (Collective, usize, String) {
         let (each, all) = (show_size(bytes as u64), bytes.saturating_mul(pes));
         match self {

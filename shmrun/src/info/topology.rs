@@ -1,4 +1,4 @@
-//! The section `topology`: CPUs and NUMA nodes.
+//! The output section `topology`: CPUs and NUMA nodes.
 
 use shmem_core::partition::{round_size, show_size};
 use shmem_core::range_list;

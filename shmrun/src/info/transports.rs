@@ -1,4 +1,4 @@
-//! The section `transports`.
+//! The output section `transports`.
 
 use shmem_core::text_table::Columns;
 use shmem_core::transport::ofi::{Offer, offers};
@@ -6,14 +6,14 @@ use shmem_launch::env::Settings;
 
 type Trial<'a> = &'a dyn Fn(&[(&str, &str)]) -> Result<(), String>;
 
-/// Lists all transports, each tried. `trial` runs a job with some variables.
+/// Returns a table of all transports, with the result of trying each. `trial` runs a job with the given environment variables.
 ///
 /// # Safety
 ///
-/// The library that the settings name must be libfabric.
+/// If the settings name a file for libfabric, it must be libfabric.
 pub(crate) unsafe fn transports(settings: &Settings, trial: Trial<'_>) -> String {
     let options = settings.fabric(0);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     let (fabric, providers) = match unsafe { offers(&options) } {
         Ok((offers, chosen)) => {
             let state = match &chosen {
@@ -34,7 +34,7 @@ pub(crate) unsafe fn transports(settings: &Settings, trial: Trial<'_>) -> String
     providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
 }
 
-/// A row for each provider on an interface, with the result of its trial, and the first or the chosen address.
+/// Returns a table with the result of a trial for each provider on each interface. Shows the chosen address, or else the first.
 fn table(offers: &[Offer], chosen: Option<&Offer>, trial: Trial<'_>) -> String {
     let heads = ["PROVIDER", "INTERFACE", "ADDRESS", "NETWORK", "NUMA NODE", "STATE"];
     let mut columns = Columns::new(heads, &[]).indented();

@@ -1,4 +1,4 @@
-//! Trials of transports: jobs of two PEs, which are copies of this program, because libraries of networks may hang or crash.
+//! Trials of transports. A trial is a job of two PEs, which run this program, because network libraries may hang or crash.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use shmem::thread::Single;
 
 use crate::Fault;
 
-/// How long a trial may take.
+/// Time limit of a trial.
 const TRIAL: Duration = Duration::from_secs(10);
 
-/// Runs a job with these variables. The error says why it failed.
+/// Runs a trial job with the given environment variables. The error says why the job failed.
 pub(crate) fn run_job(variables: &[(&str, &str)]) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let job = Launch::new(program, 2).args(["try-transport"]).env("SHMEM_SINGLETON", "0");
@@ -25,7 +25,7 @@ pub(crate) fn run_job(variables: &[(&str, &str)]) -> Result<(), String> {
     }
 }
 
-/// The program of a PE: a put to the other PE, and a get.
+/// Runs as a PE of a trial job: puts a word to the other PE, and gets it back.
 pub(crate) fn program() -> Result<(), Fault> {
     let world = shmem::init::<Single>()?;
     let word = world.alloc([0_u64; 1])?;

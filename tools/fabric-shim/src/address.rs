@@ -1,4 +1,4 @@
-//! Address vectors, and the port of each address.
+//! Address vectors, and the TCP port of each inserted address.
 
 use core::ffi::{c_char, c_int, c_void};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use shmem_core::libfabric::calls;
 
 use crate::object::{ObjectState, called, close, identity, table};
 
-/// The port of each address that was inserted.
+/// The TCP ports of the addresses that the user has inserted.
 #[derive(Default)]
 pub(crate) struct Ports(Mutex<HashMap<fi_addr_t, u16>>);
 
@@ -19,7 +19,7 @@ impl ObjectState for Arc<Ports> {
 }
 
 impl Ports {
-    /// The port of an address; ends the process if the address was not inserted.
+    /// Returns the TCP port of an address. Ends the process if the address was not inserted.
     pub(crate) fn of(&self, address: fi_addr_t) -> u16 {
         let port = self.0.lock().get(&address).copied();
         port.unwrap_or_else(|| {
@@ -28,7 +28,7 @@ impl Ports {
     }
 }
 
-/// A new address vector: the structure for users, and the shim's state.
+/// Returns a new address vector: the structure for users, and the shim's state.
 pub(crate) fn vector(context: *mut c_void) -> (fid_av, Arc<Ports>) {
     let fid = identity(FI_CLASS_AV, context, table!(fi_ops { close: close::<Arc<Ports>> }));
     (
@@ -37,13 +37,13 @@ pub(crate) fn vector(context: *mut c_void) -> (fid_av, Arc<Ports>) {
     )
 }
 
-/// The port of a socket address and the address's length, in bytes.
+/// Returns the port of a socket address, and the length of the address in bytes.
 ///
 /// # Safety
 ///
-/// The address must be that of a `sockaddr_in` or a `sockaddr_in6`.
+/// `address` must point to a `sockaddr_in` or a `sockaddr_in6`.
 pub(crate) unsafe fn port_of(address: *const c_void) -> (u16, usize) {
-    // SAFETY: both begin with the family and the port.
+    // SAFETY: `address` is readable (caller). Both types of socket addresses begin with the family and the port.
     let head = unsafe { address.cast::<libc::sockaddr_in>().read_unaligned() };
     let is_long = c_int::from(head.sin_family) == libc::AF_INET6;
     let length = if is_long { size_of::<libc::sockaddr_in6>() } else { size_of::<libc::sockaddr_in>() };
@@ -52,13 +52,13 @@ pub(crate) unsafe fn port_of(address: *const c_void) -> (u16, usize) {
 
 called! {
     fn insert(ports: Arc<Ports> as fid_av, list: *const c_void, count: usize, answers: *mut fi_addr_t, flags: u64, context: *mut c_void) -> c_int {
-        // The user may pass no place for the answers; the shim needs them.
+        // The user may pass a null pointer for the answers. The shim needs them in any case.
         let mut found = vec![fi_addr_t::MAX; count];
-        // SAFETY: an open address vector, the user's addresses, and room for as many answers.
+        // SAFETY: the address vector is open, the user passes `count` addresses at `list`, and `found` has `count` entries.
         let result = unsafe { calls::av_insert(ports.real(), list, count, found.as_mut_ptr(), flags, context) };
         let mut at = list;
         for answer in &found {
-            // SAFETY: there are `count` addresses of the provider's format in a row (user): socket addresses.
+            // SAFETY: the user passes `count` addresses in a row. The provider's addresses are socket addresses.
             let (port, length) = unsafe { port_of(at) };
             at = at.wrapping_byte_add(length);
             if *answer != fi_addr_t::MAX {
@@ -66,18 +66,18 @@ called! {
             }
         }
         if !answers.is_null() {
-            // SAFETY: room for `count` answers (user).
+            // SAFETY: the user's array `answers` has `count` entries, as many as `found`.
             unsafe { answers.copy_from_nonoverlapping(found.as_ptr(), count) };
         }
         result
     }
     fn av_lookup(ports: Arc<Ports> as fid_av, address: fi_addr_t, place: *mut c_void, length: *mut usize) -> c_int {
-        // SAFETY: an open address vector, and the user's arguments.
+        // SAFETY: the address vector is open. The other arguments are the user's, unchanged.
         unsafe { calls::av_lookup(ports.real(), address, place, length) }
     }
 
     fn av_straddr(ports: Arc<Ports> as fid_av, address: *const c_void, text: *mut c_char, length: *mut usize) -> *const c_char {
-        // SAFETY: an open address vector, and the user's arguments.
+        // SAFETY: the address vector is open. The other arguments are the user's, unchanged.
         unsafe { calls::av_straddr(ports.real(), address, text, length) }
     }
 }

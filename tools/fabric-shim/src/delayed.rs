@@ -1,7 +1,7 @@
-//! Delayed operations. They are passed to the real endpoint in calls that read a queue or a counter of the endpoint.
+//! Delayed operations. Calls that read a queue or a counter of an endpoint pass them to the real endpoint.
 //!
-//! A provider with manual progress works inside such calls, and so does the shim: libfabric's threading levels allow it to use an
-//! endpoint only inside calls on objects that are bound to the endpoint.
+//! A provider with manual progress works inside such calls. So does the shim, because libfabric's threading levels allow the use of
+//! an endpoint only inside calls on objects that are bound to it.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +16,9 @@ use crate::operation::Operation;
 
 pub(crate) struct Kept {
     pub(crate) real: Real<fid_ep>,
-    /// `None`: the endpoint is closed.
+    /// The delayed operations of an endpoint; `None` once the endpoint is closed.
     operations: Mutex<Option<Vec<Operation>>>,
-    /// Whether a thread has made progress since the last test.
+    /// Whether a queue or a counter of the endpoint was read since the flag was last cleared.
     pub(crate) progressed: AtomicBool,
 }
 
@@ -37,7 +37,7 @@ impl Kept {
         }
     }
 
-    /// Passes some of the operations to the real library, in random order.
+    /// Passes some of the delayed operations to the real endpoint, in random order.
     fn progress(&self) {
         self.progressed.store(true, Ordering::Relaxed);
         let mut operations = self.operations.lock();
@@ -47,7 +47,7 @@ impl Kept {
                 continue;
             }
             let chosen = below(operations.len());
-            // SAFETY: the endpoint is open, and the operation has not completed: its buffers are there.
+            // SAFETY: the endpoint is open, as `operations` is not `None`. The user keeps buffers of incomplete operations.
             let result = unsafe { operations[chosen].issue(self.real.as_ptr()) };
             match result {
                 0 => drop(operations.swap_remove(chosen)),
@@ -60,7 +60,7 @@ impl Kept {
         }
     }
 
-    /// Closes the endpoint by `close`. Delayed operations are lost, as those in the queue of a provider.
+    /// Closes the real endpoint by `close`. Delayed operations are lost, as are those in a provider's queue.
     pub(crate) fn close(&self, close: impl FnOnce() -> c_int) -> c_int {
         let mut operations = self.operations.lock();
         let result = close();
@@ -71,7 +71,7 @@ impl Kept {
     }
 }
 
-/// Delayed operations of the endpoints of a queue or a counter.
+/// The endpoints that are bound to a queue or a counter, by their delayed operations.
 #[derive(Default)]
 pub(crate) struct Served(Mutex<Vec<Weak<Kept>>>);
 
@@ -84,7 +84,7 @@ impl Served {
         }
     }
 
-    /// The progress of one call: passes some operations to the real endpoints.
+    /// Passes some delayed operations of each bound endpoint to the real library.
     pub(crate) fn progress(&self) {
         self.all().iter().for_each(|kept| kept.progress());
     }

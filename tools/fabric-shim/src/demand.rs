@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// A type with a field for each demand, which is set by its name.
+/// Defines `Demands`, with a field for each demand, and its function `set`, which sets a field by its name.
 macro_rules! demands {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
         #[derive(Default)]
@@ -25,53 +25,53 @@ macro_rules! demands {
 }
 
 demands! {
-    /// The provider makes the keys, one for each registration.
+    /// The provider, not the user, chooses the key of each memory registration.
     mr_prov_key: bool,
-    /// Memory is bound to an endpoint and enabled before it is used.
+    /// The user must bind registered memory to an endpoint, and enable it, before an operation uses it.
     mr_endpoint: bool,
-    /// Local buffers are registered, and their descriptor given.
+    /// The user must register local buffers, and pass their descriptors to operations.
     mr_local: bool,
-    /// Remote memory is addressed by the target's own addresses.
+    /// Operations name remote memory by virtual addresses of the target, not by offsets.
     mr_virt_addr: bool,
-    /// Memory exists when it is registered.
+    /// Pages must be mapped when their memory is registered.
     mr_allocated: bool,
-    /// The provider owns four words of an operation's context.
+    /// Each operation's context is four words that belong to the provider until completion.
     context: bool,
-    /// `context` with 8 words.
+    /// As `context`, with eight words.
     context2: bool,
-    /// Atomics are not offered.
+    /// The endpoint does not support atomics, and `fi_info` says so.
     no_atomics: bool,
-    /// Atomics are offered, and answered with `ENOSYS`.
+    /// `fi_info` offers atomics, but each call fails with `ENOSYS`.
     atomics_missing: bool,
-    /// Atomics are offered, and not coherent: updates get lost.
+    /// `fi_info` offers atomics, but some updates are lost, as with a network card that is not coherent with the CPU.
     atomics_lost: bool,
-    /// Operations and completions are reordered and delayed.
+    /// Operations and completions are delayed and reordered.
     reorder: bool,
-    /// Registered memory is locked in place, which the user's limit may not allow.
+    /// Registration locks the memory. It fails if the user's limit for locked memory is too low.
     mlock: bool,
-    /// Threads cannot sleep on queues.
+    /// Completion queues have no wait object, so threads cannot sleep on them.
     no_wait: bool,
-    /// Atomics with a result do not accept `FI_DELIVERY_COMPLETE`.
+    /// Fetching atomics must not have the flag `FI_DELIVERY_COMPLETE`.
     plain_fetch: bool,
-    /// Largest message.
+    /// Upper limit on the bytes of a message (`max_msg_size`).
     max_msg: Option<usize>,
-    /// Most local buffers of one operation.
+    /// Upper limit on the local buffers of an operation (`iov_limit`).
     iov: Option<usize>,
-    /// Most remote ranges of one operation.
+    /// Upper limit on the remote ranges of an operation (`rma_iov_limit`).
     rma_iov: Option<usize>,
-    /// Largest injected message.
+    /// Upper limit on the bytes of an injected message (`inject_size`).
     inject: Option<usize>,
-    /// Entries of queues whose size is not requested; nothing guards them against overruns.
+    /// Entries of a completion queue whose size the user leaves to the provider. The queue can overrun without resource management.
     cq: Option<usize>,
-    /// How often each call fails with `EAGAIN` first.
+    /// Number of times that each call that moves data fails with `EAGAIN` before it succeeds.
     eagain: Option<usize>,
-    /// Most endpoints of a domain.
+    /// Upper limit on the endpoints of a domain (`ep_cnt`).
     endpoints: Option<usize>,
-    /// How often enabling an endpoint of a domain fails first, because its port is taken.
+    /// Number of calls of `fi_enable` on endpoints of a domain that fail first, as if their port was in use.
     taken: Option<usize>,
-    /// Bytes of a key.
+    /// Bytes of a memory key: 2, 4 or 8 (`mr_key_size`).
     key_size: Option<usize>,
-    /// Most registrations of a domain; more fail.
+    /// Upper limit on the memory registrations of a domain. Further registrations fail.
     registrations: Option<usize>,
 }
 
@@ -95,7 +95,7 @@ impl Value for Option<usize> {
 }
 
 impl Demands {
-    /// Reads a list: names, or names with a number, separated by commas.
+    /// Parses a list of demands that are separated by commas, each a name or `name=number`.
     fn parse(list: &str) -> Result<Self, String> {
         let mut demands = Self::default();
         for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -110,13 +110,13 @@ impl Demands {
         }
     }
 
-    /// The number of words of a context that belong to the provider.
+    /// Returns the number of words of an operation's context that belong to the provider; `None` without this demand.
     pub(crate) fn words(&self) -> Option<usize> {
         if self.context2 { Some(8) } else { self.context.then_some(4) }
     }
 }
 
-/// The demands of this process, read once.
+/// Returns the demands of this process. Reads `FABRIC_SHIM` in the first call.
 pub(crate) fn demands() -> &'static Demands {
     static DEMANDS: OnceLock<Demands> = OnceLock::new();
     DEMANDS.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Fabrics and domains, which open all other objects.
+//! The shim's fabrics and domains. Domains open all other objects.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ impl ObjectState for Fabric {
 }
 
 impl Fabric {
-    /// A new fabric: the structure for users, and the shim's state.
+    /// Returns a new fabric: the structure for users, and the shim's state.
     pub(crate) fn new(context: *mut c_void) -> (fid_fabric, Self) {
         let fid = identity(FI_CLASS_FABRIC, context, table!(fi_ops { close: close::<Fabric> }));
         let ops = table!(fi_ops_fabric { domain, trywait });
@@ -34,10 +34,10 @@ impl Fabric {
 
 called! {
     fn domain(fabric: Fabric as fid_fabric, info: *mut fi_info, place: *mut *mut fid_domain, context: *mut c_void) -> c_int {
-        // SAFETY: an entry that the shim has offered (user).
+        // SAFETY: the user passes an `fi_info` that the shim has offered.
         let mut wanted = unsafe { information::returned(info) };
         let managed = wanted.parts().domain.resource_mgmt != FI_RM_DISABLED;
-        // SAFETY: an open fabric, and an entry as the library has filled it in.
+        // SAFETY: the fabric is open, and `wanted` is a copy of an entry that the real library has filled in.
         let call = |real: *mut _| unsafe { calls::domain(fabric.real(), wanted.as_ptr(), real, context) };
         let stand = |real| {
             let (regions, contexts, endpoints, enabled) = Default::default();
@@ -50,23 +50,23 @@ called! {
         unsafe { open(place, call, stand) }
     }
 
-    // Whether a thread may sleep on the wait objects of these queues: not while the shim delays a queue's operation or completion.
+    // `fi_trywait`: fails with `EAGAIN` while the shim delays a completion or an operation of one of the queues.
     fn trywait(fabric: Fabric as fid_fabric, queues: *mut *mut fid, count: c_int) -> c_int {
         for at in 0..usize::try_from(count).unwrap_or(0) {
-            // SAFETY: as many objects as are counted (user).
+            // SAFETY: the user passes `count` pointers at `queues`.
             let queue = unsafe { *queues.wrapping_add(at) };
-            // SAFETY: an object of the shim's, which is open (user).
+            // SAFETY: the user passes open objects of the shim.
             let class = unsafe { (*queue).fclass };
             if class != FI_CLASS_CQ as usize {
                 return failure(FI_EINVAL);
             }
-            // SAFETY: all objects of this class are the shim's own.
+            // SAFETY: the object is open (user), and the shim makes every object of class `FI_CLASS_CQ` as an `Arc<Queue>`.
             let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
             if queue.is_behind() {
                 return failure(FI_EAGAIN);
             }
             let mut real: *mut fid = queue.real().cast();
-            // SAFETY: an open fabric, and an open queue of it.
+            // SAFETY: the fabric is open, and `real` is an open queue of the fabric.
             let result = unsafe { calls::trywait(fabric.real(), &raw mut real, 1) };
             if result != 0 {
                 return result;
@@ -76,26 +76,26 @@ called! {
     }
 
     fn av_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_av_attr, place: *mut *mut fid_av, context: *mut c_void) -> c_int {
-        // SAFETY: an open domain, and the user's attributes.
+        // SAFETY: the domain is open, and `attributes` is the user's, unchanged.
         let call = |real: *mut _| unsafe { calls::av_open(domain.real(), attributes, real, context) };
         // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |_| address::vector(context)) }
     }
 
     fn cq_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_cq_attr, place: *mut *mut fid_cq, context: *mut c_void) -> c_int {
-        // SAFETY: attributes of the user's.
+        // SAFETY: the user passes valid attributes, which nobody else uses during the call.
         let &mut fi_cq_attr { wait_obj, format, size, .. } = unsafe { &mut *attributes };
         if format != FI_CQ_FORMAT_DATA || demands().no_wait && wait_obj != FI_WAIT_NONE {
             return failure(FI_ENOSYS);
         }
-        // SAFETY: an open domain, and the user's attributes.
+        // SAFETY: the domain is open, and `attributes` is valid (user).
         let call = |real: *mut _| unsafe { calls::cq_open(domain.real(), attributes, real, context) };
         // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |real| Queue::new(real, context, size, domain)) }
     }
 
     fn cntr_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_cntr_attr, place: *mut *mut fid_cntr, context: *mut c_void) -> c_int {
-        // SAFETY: an open domain, and the user's attributes.
+        // SAFETY: the domain is open, and `attributes` is the user's, unchanged.
         let call = |real: *mut _| unsafe { calls::cntr_open(domain.real(), attributes, real, context) };
         // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |_| Counter::new(context)) }
@@ -107,10 +107,10 @@ called! {
         {
             violation!("endpoints", "an endpoint more than the {most} that ep_cnt of the domain allows");
         }
-        // SAFETY: an entry that the shim has offered (user).
+        // SAFETY: the user passes an `fi_info` that the shim has offered.
         let mut wanted = unsafe { information::returned(info) };
         let entry = wanted.as_ptr();
-        // SAFETY: an open domain, and an entry as the library has filled it in.
+        // SAFETY: the domain is open, and `entry` is a copy of an entry that the real library has filled in.
         let call = |real: *mut _| unsafe { calls::endpoint(domain.real(), entry, real, context) };
         // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
@@ -121,7 +121,7 @@ called! {
     {
         let range = start.addr()..start.addr().saturating_add(bytes);
         let facts = Facts { range, access, enabled: false };
-        // SAFETY: the user keeps its memory while it is registered.
+        // SAFETY: the user keeps the memory mapped until the registration is closed.
         match unsafe { region::register(domain, facts, requested_key, context) } {
             Ok(made) => {
                 // SAFETY: `place` is writable (user).

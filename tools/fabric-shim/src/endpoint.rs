@@ -1,4 +1,4 @@
-//! Endpoints: calls that move data are checked, delayed, refused, and passed to the real endpoint.
+//! The shim's endpoints. They check calls that move data, refuse or delay some, and pass the others to the real endpoint.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -21,20 +21,20 @@ use crate::shared::Shared;
 mod rules;
 mod table;
 
-/// Calls refused with `EAGAIN` in a row, without progress in between, that count as an endless loop.
+/// Calls refused with `EAGAIN` in a row, without progress in between, that the shim takes for an endless loop of the user.
 const PATIENCE: u32 = 1_000_000;
 
-/// With incoherent atomics, every sixteenth update is lost.
+/// With the demand `atomics_lost`, every sixteenth update is lost.
 const LOST: u64 = 16;
 
 pub(crate) struct Endpoint {
     domain: Arc<Shared>,
-    /// Limits and orders in its `fi_info`.
+    /// Limits and message orders of transmits, from the endpoint's `fi_info`.
     transmits: fi_tx_attr,
     max_msg_size: usize,
-    /// Flags of receives, whose call has no argument for them.
+    /// Default flags of receives, because `fi_recv` has no argument for flags.
     receive_flags: u64,
-    /// The queue for operations with `FI_COMPLETION`.
+    /// The queue for completions of transmits that have the flag `FI_COMPLETION`.
     transmit: OnceLock<Arc<Queue>>,
     receive: OnceLock<Arc<Queue>>,
     ports: OnceLock<Arc<Ports>>,
@@ -44,7 +44,7 @@ pub(crate) struct Endpoint {
     updates: AtomicU64,
 }
 
-/// Refusals with `EAGAIN`: of the next call so far, and calls since without progress.
+/// Refusals by the demand `eagain`: of the next call (`refused`), and of calls since the last progress (`in_vain`).
 #[derive(Default)]
 struct Storm {
     refused: usize,
@@ -64,7 +64,7 @@ impl ObjectState for Arc<Endpoint> {
 }
 
 impl Endpoint {
-    /// A new endpoint: the structure for users, and the shim's state.
+    /// Returns a new endpoint: the structure for users, and the shim's state.
     pub(crate) fn new(
         real: *mut fid_ep,
         context: *mut c_void,
@@ -88,17 +88,17 @@ impl Endpoint {
         (table::seen(context), Arc::new(endpoint))
     }
 
-    /// Binds one of the shim's objects.
+    /// Binds a queue, a counter or an address vector of the shim to this endpoint.
     ///
     /// # Safety
     ///
     /// `to` must be open.
     unsafe fn bind(&self, to: *mut fid, flags: u64) -> c_int {
-        // SAFETY: an open object (caller).
+        // SAFETY: `to` is open (caller).
         let class = unsafe { (*to).fclass };
         let real: *mut fid = match class as u32 {
             FI_CLASS_CQ => {
-                // SAFETY: all objects of this class are the shim's own.
+                // SAFETY: `to` is open (caller), and the shim makes every object of class `FI_CLASS_CQ` as an `Arc<Queue>`.
                 let queue = unsafe { Object::<Arc<Queue>>::behind(to) };
                 queue.served.add(&self.kept);
                 for (bit, bound) in [(FI_TRANSMIT, &self.transmit), (FI_RECV, &self.receive)] {
@@ -109,7 +109,7 @@ impl Endpoint {
                 queue.real().cast()
             }
             FI_CLASS_CNTR => {
-                // SAFETY: all objects of this class are the shim's own.
+                // SAFETY: `to` is open (caller), and the shim makes every object of class `FI_CLASS_CNTR` as a `Counter`.
                 let counter = unsafe { Object::<Counter>::behind(to) };
                 counter.served.add(&self.kept);
                 if flags & u64::from(FI_WRITE) != 0 {
@@ -118,14 +118,14 @@ impl Endpoint {
                 counter.real().cast()
             }
             FI_CLASS_AV => {
-                // SAFETY: all objects of this class are the shim's own.
+                // SAFETY: `to` is open (caller), and the shim makes every object of class `FI_CLASS_AV` as an `Arc<Ports>`.
                 let ports = unsafe { Object::<Arc<Ports>>::behind(to) };
                 _ = self.ports.set(Arc::clone(ports));
                 ports.real().cast()
             }
             _ => return failure(FI_EINVAL),
         };
-        // SAFETY: open objects, which the user binds.
+        // SAFETY: both real objects are open, because the user binds the shim's open objects.
         unsafe { calls::bind(self.kept.real.as_ptr().cast(), real, flags) }
     }
 
@@ -134,11 +134,11 @@ impl Endpoint {
     }
 
     pub(crate) fn port(&self) -> u16 {
-        // SAFETY: plain data, for which all zeroes are a value.
+        // SAFETY: `sockaddr_storage` consists of integers, for which zero is valid.
         let mut address: libc::sockaddr_storage = unsafe { core::mem::zeroed() };
         let mut length = size_of_val(&address);
         let place = (&raw mut address).cast::<c_void>();
-        // SAFETY: an open endpoint, and room for the largest address.
+        // SAFETY: the endpoint is open, and `place` has `length` bytes.
         let result = unsafe { calls::getname(self.kept.real.as_ptr(), place, &raw mut length) };
         if result != 0 {
             violation!(
@@ -146,12 +146,12 @@ impl Endpoint {
                 "memory is bound to an endpoint that has no address yet; fi_enable comes before fi_mr_bind"
             );
         }
-        // SAFETY: the provider's addresses are socket addresses.
+        // SAFETY: `getname` has written a socket address to `place`.
         unsafe { port_of(place) }.0
     }
 
-    /// Carries out a call of the user, who keeps the endpoint open during the call, and buffers and context until completion
-    /// ([`Operation`]).
+    /// Checks the user's call, then refuses or delays it, or passes it to the real endpoint. The user keeps the endpoint open
+    /// during the call, and buffers and context until completion ([`Operation`]).
     fn take(&self, mut operation: Operation) -> isize {
         if self.refuses_now() {
             return refusal(FI_EAGAIN);
@@ -169,7 +169,7 @@ impl Endpoint {
             if !queue.owe(operation.call == RECEIVE) {
                 return refusal(FI_EAGAIN);
             }
-            // SAFETY: the context of a user who keeps it until completion (`Operation`).
+            // SAFETY: the user keeps the context until completion (`Operation`).
             unsafe { self.domain.contexts.begin(operation.context) };
         }
         if self.keeps(&operation) {
@@ -177,7 +177,7 @@ impl Endpoint {
             self.kept.add(operation);
             return 0;
         }
-        // SAFETY: the endpoint is open while its user calls it, who keeps the buffers (`Operation`).
+        // SAFETY: the endpoint is open during the call, and the user keeps the buffers until completion (`Operation`).
         let result = unsafe { operation.issue(self.kept.real.as_ptr()) };
         if result == 0 {
             return 0;
@@ -187,23 +187,23 @@ impl Endpoint {
         }
         if let Some(queue) = queue {
             queue.paid();
-            // SAFETY: begun above.
+            // SAFETY: `begin` was called with this context above.
             unsafe { self.domain.contexts.end(operation.context) };
         }
         result
     }
 
-    /// Completes a write before it returns.
+    /// Completes a write before the call returns.
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks.
+    /// The message must fulfil the rules of libfabric's manual page.
     unsafe fn write_at_once(&self, message: *const fi_msg_rma, flags: u64) -> isize {
-        // SAFETY: the caller's promise.
+        // SAFETY: the message is valid (caller).
         let message = unsafe { &*message };
-        // SAFETY: the caller's promise.
+        // SAFETY: the message has `iov_count` local buffers at `msg_iov` (caller).
         let local = unsafe { list(message.msg_iov, message.iov_count) };
-        // SAFETY: readable until completion (caller), which is below.
+        // SAFETY: local buffers are readable until completion (caller), and the write completes below.
         unsafe { immediate_completion::copy(local) };
         if let Some(queue) = self.reports(WRITE, flags) {
             queue.report(message.context);
@@ -212,7 +212,7 @@ impl Endpoint {
         0
     }
 
-    /// Whether the next call fails with `EAGAIN`: a number of times, with progress in between.
+    /// Returns whether the demand `eagain` makes the next call fail. Only refusals with progress in between count.
     fn refuses_now(&self) -> bool {
         let Some(times) = demands().eagain else { return false };
         let mut storm = self.storm.lock();
@@ -232,7 +232,7 @@ impl Endpoint {
         true
     }
 
-    /// The queue for the completion of an operation, if it is reported.
+    /// Returns the queue that will report the operation's completion, if any.
     fn reports(&self, call: Call, flags: u64) -> Option<&Arc<Queue>> {
         if call == RECEIVE {
             return self.receive.get();
@@ -240,7 +240,7 @@ impl Endpoint {
         self.transmit.get().filter(|_| flags & u64::from(FI_COMPLETION) != 0)
     }
 
-    /// Whether an operation is delayed.
+    /// Returns whether the shim delays an operation, so that operations are reordered.
     fn keeps(&self, operation: &Operation) -> bool {
         let ordered = operation.call == SEND && self.transmits.msg_order & u64::from(FI_ORDER_SAS) != 0;
         demands().reorder && operation.call != RECEIVE && !ordered

@@ -1,4 +1,4 @@
-//! The symbols of a libfabric.
+//! The symbols of libfabric that the shim exports.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -8,11 +8,11 @@ use crate::domain::Fabric;
 use crate::object::{library, open};
 use crate::{immediate_completion, information};
 
-/// `fi_getinfo`: the real library's answer, with the demands.
+/// `fi_getinfo`: returns the real library's offers, to which the shim adds the demands.
 ///
 /// # Safety
 ///
-/// As libfabric's `fi_getinfo`; hints must come from [`fi_dupinfo`].
+/// The rules of libfabric's `fi_getinfo`. `hints` must be null or come from [`fi_dupinfo`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_getinfo(
     version: u32,
@@ -22,52 +22,52 @@ pub unsafe extern "C" fn fi_getinfo(
     hints: *const fi_info,
     info: *mut *mut fi_info,
 ) -> c_int {
-    // SAFETY: hints are null or a list of the real library's (caller).
+    // SAFETY: `hints` is null, or an entry that the real library has allocated (caller).
     let mut wanted = match unsafe { information::wanted(hints) } {
         Ok(wanted) => wanted,
         Err(error) => return error,
     };
     let getinfo = library().symbols().fi_getinfo;
-    // SAFETY: the caller's arguments, and hints of the library's own.
+    // SAFETY: `wanted` was allocated by the real library. The other arguments are the caller's, unchanged.
     let result = unsafe { getinfo(version, node, service, flags, wanted.as_ptr(), info) };
     if result == 0 {
-        // SAFETY: `info` is valid (caller).
+        // SAFETY: `info` is readable (caller).
         let list = unsafe { *info };
-        // SAFETY: the library has just made the list.
+        // SAFETY: the real library has just allocated the list, and nobody else has it yet.
         unsafe { information::offer(list, &mut wanted) };
     }
     result
 }
 
-/// `fi_fabric`.
+/// Opens a fabric of the shim, as libfabric's `fi_fabric` opens a real one.
 ///
 /// # Safety
 ///
-/// As libfabric's; the attributes must come from [`fi_getinfo`].
+/// The rules of libfabric's `fi_fabric`. The attributes must come from [`fi_getinfo`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_fabric(
     attributes: *mut fi_fabric_attr,
     fabric: *mut *mut fid_fabric,
     context: *mut c_void,
 ) -> c_int {
-    // SAFETY: attributes that the real library has filled in (caller).
+    // SAFETY: the real library has filled in the attributes (caller).
     let call = |real: *mut _| unsafe { (library().symbols().fi_fabric)(attributes, real, context) };
     // SAFETY: `fabric` is writable (caller).
     unsafe { open(fabric, call, |_| Fabric::new(context)) }
 }
 
-/// Functions that call the real library.
+/// Defines functions that only call the real library.
 macro_rules! real {
     ($($name:ident($($argument:ident: $type:ty)?) $(-> $result:ty)?;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`.")]
         ///
         /// # Safety
         ///
-        /// As libfabric's.
+        /// The rules of the libfabric function of the same name.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type)?) $(-> $result)? {
-            // SAFETY: arguments go on unchanged, under the caller's promise, which is libfabric's; all lists that the shim hands out
-            // are the real library's.
+            // SAFETY: the caller fulfils libfabric's rules, and passes lists of the real library, because the shim hands out no
+            // others.
             unsafe { (library().symbols().$name)($($argument)?) }
         }
     )*};
@@ -79,7 +79,8 @@ real! {
     fi_strerror(error: c_int) -> *const c_char;
 }
 
-/// Switches writes that are complete at once on (not 0) or off (0). Not a function of libfabric. No operation may be in flight.
+/// Switches the mode in which RMA writes complete at once (1: on, 0: off). No operation may be in flight. libfabric has no such
+/// call.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabric_shim_at_once(on: c_int) {
     immediate_completion::switch(on != 0);

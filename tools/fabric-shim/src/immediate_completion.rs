@@ -1,9 +1,9 @@
-//! Writes that are complete at once, for measures of a library without its network.
+//! RMA writes that complete before the call returns. With them a benchmark measures the cost of a library without its network.
 //!
-//! A measure switches this on ([`fabric_shim_at_once`](crate::export::fabric_shim_at_once)) when no operation is in flight, and off
-//! again before other processes need this one. While it is on, a write copies its bytes to memory of the shim, and is complete
-//! before the call returns: in the counter of its endpoint and, if it is to be reported, in its queue. Nothing is sent or received:
-//! queues and counters do not call the real library. Other calls are unchanged.
+//! A benchmark calls [`fabric_shim_at_once`](crate::export::fabric_shim_at_once) to switch this mode on and off, while no operation
+//! is in flight. A write then copies its bytes to memory of the shim, is counted by the endpoint's counter and, if it asked for a
+//! completion, is reported by the endpoint's queue. Queues and counters do not call the real library, so nothing is sent or
+//! received. Other calls are unchanged.
 
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +25,7 @@ thread_local! {
     static SINK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Copies the bytes of a write.
+/// Copies the local buffers of a write into the shim's memory, which nobody reads.
 ///
 /// # Safety
 ///
@@ -36,19 +36,19 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
             if sink.len() < part.iov_len {
                 sink.resize(part.iov_len, 0);
             }
-            // By a copy whose time does not depend on the address.
-            // SAFETY: readable (caller), and no part of the sink, which only this function knows and which has as many bytes.
+            // The time of `shared::copy` does not depend on the address.
+            // SAFETY: `part` is readable (caller). `sink` is a local vector that is at least as long, so the two do not overlap.
             unsafe { shared::copy(sink.as_mut_ptr(), part.iov_base.cast(), part.iov_len) };
         }
         core::hint::black_box(sink);
     });
 }
 
-/// The counter of an endpoint, with writes that were complete at once.
+/// The completion counter of an endpoint, including writes that were complete at once.
 #[derive(Default)]
 pub(crate) struct Count {
     own: AtomicU64,
-    /// The last value of the real counter. Constant while writes are complete at once, as nothing is in flight there.
+    /// Last value of the real counter. It is constant while writes complete at once, because no operation is in flight then.
     real: AtomicU64,
 }
 
@@ -57,7 +57,7 @@ impl Count {
         self.own.fetch_add(1, Ordering::Release);
     }
 
-    /// The number of complete operations; `real` reads the real counter.
+    /// Returns the number of complete operations. `real` reads the real counter.
     pub(crate) fn total(&self, real: impl FnOnce() -> u64) -> u64 {
         if !is_on() {
             self.real.store(real(), Ordering::Relaxed);

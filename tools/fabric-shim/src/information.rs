@@ -1,7 +1,7 @@
-//! Demands in `fi_info`: added to offers for the user, removed for the real library.
+//! Demands in `fi_info`. The shim adds them to the offers of the real library, and removes them from entries that users pass back.
 //!
-//! A demand is a bit that a provider sets in an offer, or a limit that it lowers. A user whose hints do not accept a bit is offered
-//! nothing, as by a real provider. Since that looks like a missing network, the shim prints the reason.
+//! A demand is a bit that a provider sets in an offer, or a limit that the provider lowers. As a real provider, the shim offers
+//! nothing to a user whose hints do not accept a demand. Since this looks like a missing network, the shim prints the reason.
 
 use core::ffi::{CStr, c_int};
 use core::ptr::null_mut;
@@ -11,19 +11,19 @@ use shmem_core::libfabric::bindings::*;
 use crate::demand::demands;
 use crate::object::{failure, library};
 
-/// The provider that stands behind the shim.
+/// The real provider that the shim calls.
 const PROVIDER: &CStr = c"tcp;ofi_rxm";
 
-/// Capabilities without calls in the shim.
+/// Capabilities that the shim does not offer, because it lacks their calls.
 const LEFT_OUT: u64 = (FI_TAGGED | FI_COLLECTIVE | FI_MULTI_RECV) as u64;
 
-/// The order that is kept although operations are reordered: of sends.
+/// The only order that the demand `reorder` keeps: sends after sends.
 const KEPT_ORDER: u64 = FI_ORDER_SAS as u64;
 
-/// An entry of the real library with all its parts, freed with this value.
+/// An `fi_info` that the real library has allocated. Dropping this value frees the `fi_info` and its parts.
 pub(crate) struct Owned(*mut fi_info);
 
-/// An entry and its parts, which are separate allocations of libfabric.
+/// An `fi_info` and its parts. Each part is an allocation of its own.
 pub(crate) struct Parts<'a> {
     pub(crate) info: &'a mut fi_info,
     pub(crate) tx: &'a mut fi_tx_attr,
@@ -34,13 +34,13 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Owned {
-    /// A copy of an entry; an empty entry if it is null.
+    /// Copies an `fi_info`; returns an empty one if `entry` is null.
     ///
     /// # Safety
     ///
-    /// The entry must be null, or one of the real library's.
+    /// `entry` must be null, or an `fi_info` that the real library has allocated.
     unsafe fn copy_of(entry: *const fi_info) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: `entry` is null, or was allocated by the real library (caller).
         let copy = unsafe { (library().symbols().fi_dupinfo)(entry) };
         assert!(!copy.is_null(), "libfabric has no memory for a fi_info");
         Self(copy)
@@ -51,50 +51,50 @@ impl Owned {
     }
 
     pub(crate) fn parts(&mut self) -> Parts<'_> {
-        // SAFETY: an entry of the library's with all its parts, which nobody else has.
+        // SAFETY: the real library has allocated the entry with all its parts, and `self` alone has it.
         unsafe { Parts::of(self.0) }
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the library has made it, and it is freed once.
+        // SAFETY: the real library has allocated the entry, and only this line frees it.
         unsafe { (library().symbols().fi_freeinfo)(self.0) };
     }
 }
 
 impl Parts<'_> {
-    /// The parts of an entry.
+    /// Borrows an entry and its parts.
     ///
     /// # Safety
     ///
-    /// The entry must be one that libfabric has made, with all its parts, and nobody else use it meanwhile.
+    /// libfabric must have allocated the entry with all its parts, and nobody else may use them during the borrow.
     unsafe fn of(info: *mut fi_info) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the entry is valid, and nobody else uses it (caller).
         let info = unsafe { &mut *info };
         Self {
-            // SAFETY: the caller's promise; the parts are allocations of their own.
+            // SAFETY: the part is valid (caller). Each part is an allocation of its own.
             tx: unsafe { &mut *info.tx_attr },
-            // SAFETY: the caller's promise.
+            // SAFETY: the part is valid (caller).
             rx: unsafe { &mut *info.rx_attr },
-            // SAFETY: the caller's promise.
+            // SAFETY: the part is valid (caller).
             endpoint: unsafe { &mut *info.ep_attr },
-            // SAFETY: the caller's promise.
+            // SAFETY: the part is valid (caller).
             domain: unsafe { &mut *info.domain_attr },
-            // SAFETY: the caller's promise.
+            // SAFETY: the part is valid (caller).
             fabric: unsafe { &mut *info.fabric_attr },
             info,
         }
     }
 
-    /// The first demand that these hints do not accept.
+    /// Returns the first demand that these hints do not accept, by its name in the shim's error text.
     fn refuses(&self) -> Option<&'static str> {
         let (demands, caps, name) = (demands(), self.info.caps, self.fabric.prov_name);
         let offered = self.domain.mr_mode.cast_unsigned();
         let modes = memory_modes().map(|(asked, bit, name)| (asked && offered & bit == 0, name));
         let context = if context_mode() == FI_CONTEXT { "FI_CONTEXT" } else { "FI_CONTEXT2" };
         let is_ordered = (self.tx.msg_order | self.rx.msg_order) & !KEPT_ORDER != 0;
-        // SAFETY: a name of a provider ends with a zero.
+        // SAFETY: the name is not null, and the user's provider names are C strings.
         let is_other = !name.is_null() && unsafe { CStr::from_ptr(name) } != PROVIDER;
         let others = [
             (self.info.mode & context_mode() != context_mode(), context),
@@ -106,7 +106,7 @@ impl Parts<'_> {
         modes.into_iter().chain(others).find(|(refuses, _)| *refuses).map(|(_, what)| what)
     }
 
-    /// Adds the demands to an offer.
+    /// Adds the demands to this offer. `wanted` are the user's hints.
     fn demand(&mut self, wanted: &Parts<'_>) {
         let demands = demands();
         for (_, bit, _) in memory_modes().iter().filter(|(asked, ..)| *asked) {
@@ -130,7 +130,7 @@ impl Parts<'_> {
         ] {
             *limit = to.map_or(*limit, |to| to.min(*limit));
         }
-        // The real library reports 0 if it has no limit.
+        // Set without a minimum, because the real library reports 0 for "no limit".
         self.domain.mr_cnt = demands.registrations.unwrap_or(self.domain.mr_cnt);
         if demands.cq.is_some() && wanted.domain.resource_mgmt != FI_RM_ENABLED {
             self.domain.resource_mgmt = FI_RM_DISABLED;
@@ -143,12 +143,12 @@ impl Parts<'_> {
             self.endpoint.max_order_war_size = 0;
             self.endpoint.max_order_waw_size = 0;
         }
-        // Objects that the real library has open already are not for the user.
+        // Pointers to open objects of the real library are removed, because users must see objects of the shim alone.
         self.fabric.fabric = null_mut();
         self.domain.domain = null_mut();
     }
 
-    /// Removes demands that the real library does not have.
+    /// Removes the shim's demands, which the real library does not know.
     fn relax(&mut self) {
         for (_, bit, _) in memory_modes() {
             self.domain.mr_mode &= !bit.cast_signed();
@@ -162,7 +162,7 @@ impl Parts<'_> {
     }
 }
 
-/// The demands in libfabric's `mr_mode`: whether each is there, its bit, and its name.
+/// Returns the demands that are bits of libfabric's `mr_mode`: (whether it is demanded, its bit, its name).
 fn memory_modes() -> [(bool, u32, &'static str); 5] {
     let demands = demands();
     [
@@ -182,13 +182,13 @@ fn context_mode() -> u64 {
     }
 }
 
-/// The hints for the real library.
+/// Converts the user's hints to hints for the real library. Fails if the hints do not accept a demand.
 ///
 /// # Safety
 ///
-/// The hints must be null, or an entry of the real library's with all its parts.
+/// `hints` must be null, or an entry that the real library has allocated with all its parts.
 pub(crate) unsafe fn wanted(hints: *const fi_info) -> Result<Owned, c_int> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `hints` is null, or was allocated by the real library (caller).
     let mut wanted = unsafe { Owned::copy_of(hints) };
     let mut parts = wanted.parts();
     if let Some(refused) = parts.refuses() {
@@ -198,35 +198,35 @@ pub(crate) unsafe fn wanted(hints: *const fi_info) -> Result<Owned, c_int> {
     parts.relax();
     (parts.fabric.fabric, parts.domain.domain) = (null_mut(), null_mut());
     if parts.fabric.prov_name.is_null() {
-        // Freed with the entry.
-        // SAFETY: a text that ends with a zero.
+        // `fi_freeinfo` frees the copied name with the entry.
+        // SAFETY: `PROVIDER` is a C string.
         parts.fabric.prov_name = unsafe { libc::strdup(PROVIDER.as_ptr()) };
     }
     Ok(wanted)
 }
 
-/// Turns the list of the real library into offers for the user.
+/// Converts the list of the real library to offers for the user, in place.
 ///
 /// # Safety
 ///
-/// The list must be one of the real library's, which nobody else uses meanwhile.
+/// The real library must have allocated the list, and nobody else may use it during the call.
 pub(crate) unsafe fn offer(list: *mut fi_info, wanted: &mut Owned) {
     let (mut entry, wanted) = (list, wanted.parts());
     while !entry.is_null() {
-        // SAFETY: an entry of the list (caller).
+        // SAFETY: `entry` is an entry of the list (caller).
         let mut parts = unsafe { Parts::of(entry) };
         parts.demand(&wanted);
         entry = parts.info.next;
     }
 }
 
-/// An offer as an entry of the real library, for opening a domain or an endpoint.
+/// Converts an offer that the user passes back to an entry for the real library, which opens a domain or an endpoint by it.
 ///
 /// # Safety
 ///
-/// The entry must be one that the shim has offered, or a copy.
+/// `entry` must be an entry that the shim has offered, or a copy of it.
 pub(crate) unsafe fn returned(entry: *const fi_info) -> Owned {
-    // SAFETY: the caller's promise.
+    // SAFETY: `entry` was allocated by the real library, as all offers and their copies are (caller).
     let mut entry = unsafe { Owned::copy_of(entry) };
     entry.parts().relax();
     entry

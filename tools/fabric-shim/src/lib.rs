@@ -1,15 +1,14 @@
-//! A libfabric for tests, with the demands of providers of network hardware.
+//! A libfabric for tests, with the demands that providers of network hardware make on their users.
 //!
-//! Providers that run on any machine have few demands, so a program that works over them may fail over a real network. This library
-//! exports the symbols of libfabric and is loaded in its place. It wraps the real library with its provider `tcp;ofi_rxm`: every object
-//! and every table of functions is the shim's own. For each demand (`demand`) it
+//! Providers that run on any machine make few demands, so a program that runs over them may fail over a real network. This library
+//! exports the symbols of libfabric and is loaded in its place. It wraps the real library with its provider `tcp;ofi_rxm`: every
+//! object and every table of functions is the shim's own. For each demand (`demand`) the shim
 //!
 //! * announces the demand in `fi_info`, as a provider does, and offers nothing to a user that does not accept it;
-//! * checks the user: a violation ends the process at once, with the call and the rule;
-//! * does what hardware may do: writes into contexts, fails with `EAGAIN`, delays and reorders.
+//! * checks the user, and ends the process at the first violation, with a text that names the call and the rule;
+//! * imitates hardware: it writes into contexts, fails with `EAGAIN`, delays and reorders.
 //!
-//! Functions that the transport of `shmem-core` does not call are left out of the tables. Queues report sent operations with
-//! `FI_COMPLETION` only, however they were bound.
+//! The tables lack functions that `shmem-core`'s transport does not call. Queues report a transmit only if it has `FI_COMPLETION`.
 //!
 //! ```text
 //! export                the symbols of a libfabric
@@ -27,12 +26,12 @@
 //! immediate_completion  writes that are complete before they return, for measures
 //! ```
 //!
-//! The variable `FABRIC_SHIM` has the demands, separated by commas: `mr_prov_key,mr_endpoint,inject=0`.
+//! The variable `FABRIC_SHIM` lists the demands, separated by commas: `mr_prov_key,mr_endpoint,inject=0`.
 
 use core::hash::BuildHasher;
 use std::hash::RandomState;
 
-/// Ends the process with a message: the demand, the call that violates it, and the rule.
+/// Ends the process with an error text: the demand, the call that violates it, and the rule.
 macro_rules! violation {
     ($demand:expr, $($what:tt)*) => { $crate::end($demand, format_args!($($what)*)) };
 }
@@ -53,18 +52,18 @@ mod shared;
 
 fn end(demand: &str, what: core::fmt::Arguments<'_>) -> ! {
     eprintln!("fabric-shim: {demand}: {what}");
-    // Some providers catch the signal, and would end the process in their own way.
-    // SAFETY: the default action takes no code of ours.
+    // Restores the default action, because some providers catch `SIGABRT` and would end the process in their own way.
+    // SAFETY: the default action runs no code of this process.
     unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
     std::process::abort()
 }
 
-/// A random number for orders, delays and keys.
+/// Returns a random number, for orders, delays and keys.
 fn random() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// A random number below `bound`, which is not 0.
+/// Returns a random number below `bound`, which must not be 0.
 fn below(bound: usize) -> usize {
     (random() % bound as u64) as usize
 }

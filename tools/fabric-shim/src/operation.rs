@@ -1,4 +1,4 @@
-//! A call that moves data, as a value that can be checked, delayed and passed to the real endpoint.
+//! A call that moves data, as a value that the shim checks, delays, and passes to the real endpoint.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -8,7 +8,7 @@ use libc::iovec;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-/// A call that moves data, by its name in libfabric.
+/// The name of the libfabric function that a user has called to move data.
 pub(crate) type Call = &'static str;
 pub(crate) const SEND: Call = "fi_sendmsg";
 pub(crate) const RECEIVE: Call = "fi_recv";
@@ -18,34 +18,34 @@ pub(crate) const ATOMIC: Call = "fi_atomicmsg";
 pub(crate) const FETCH_ATOMIC: Call = "fi_fetch_atomicmsg";
 pub(crate) const COMPARE_ATOMIC: Call = "fi_compare_atomicmsg";
 
-/// Elements as arguments of atomics: their list, their descriptors or null, and their number.
+/// Elements that an atomic gets as arguments: (list, descriptors or null, count).
 pub(crate) type Elements = (*const fi_ioc, *mut *mut c_void, usize);
 
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) parts: Vec<iovec>,
-    /// Empty if the user passes none.
+    /// The descriptors of the buffers; empty if the user passes none.
     descriptors: Vec<usize>,
 }
 
 impl Buffers {
-    /// The buffers of a list, in bytes.
+    /// Converts a list of buffers or of elements to buffers in bytes.
     ///
     /// # Safety
     ///
-    /// `count` parts, and descriptors unless null, must be at the addresses.
+    /// There must be `count` entries at `parts`, and at `descriptors` unless it is null.
     unsafe fn of<T>(
         (parts, descriptors, count): (*const T, *mut *mut c_void, usize),
         as_bytes: impl Fn(&T) -> iovec,
     ) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: there are `count` entries at `parts` (caller).
         let parts = unsafe { list(parts, count) }.iter().map(as_bytes).collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: there are `count` descriptors, or the pointer is null (caller).
         let descriptors = unsafe { list(descriptors, count) };
         Self { parts, descriptors: descriptors.iter().map(|descriptor| descriptor.addr()).collect() }
     }
 
-    /// Each part with its descriptor, or 0.
+    /// Returns each buffer that is not empty with its descriptor, or with 0 if it has none.
     pub(crate) fn described(&self) -> impl Iterator<Item = (&iovec, usize)> {
         let descriptors = self.descriptors.iter().copied().chain(core::iter::repeat(0));
         self.parts.iter().zip(descriptors).filter(|(part, _)| part.iov_len > 0)
@@ -55,7 +55,7 @@ impl Buffers {
         self.parts.iter().map(|part| part.iov_len).sum()
     }
 
-    /// The arguments of an atomic.
+    /// Converts the buffers to elements of `bytes` bytes, as atomics expect them.
     fn as_elements(&self, bytes: usize) -> Vec<fi_ioc> {
         self.parts.iter().map(|part| fi_ioc { addr: part.iov_base, count: part.iov_len / bytes }).collect()
     }
@@ -78,15 +78,15 @@ pub(crate) struct Operation {
     pub(crate) context: *mut c_void,
     data: u64,
     pub(crate) flags: u64,
-    /// Replaces the user's local buffers, which may be gone.
+    /// A copy of the operands, which replaces the user's local buffers: those may be gone when a delayed operation is issued.
     own: Vec<u8>,
 }
 
-// SAFETY: the buffers are the user's, who keeps them until completion; libfabric's calls belong to no thread.
+// SAFETY: the user keeps the buffers until completion, and libfabric's calls are not bound to a thread.
 unsafe impl Send for Operation {}
 
 impl Operation {
-    /// An operation without memory.
+    /// Makes an operation without buffers and without remote memory.
     fn new(call: Call, peer: fi_addr_t, context: *mut c_void, (data, flags): (u64, u64)) -> Self {
         let (local, compare, result) = Default::default();
         let element = Element { datatype: 0, operation: 0, bytes: 1 };
@@ -94,28 +94,28 @@ impl Operation {
         Self { call, local, compare, result, remote, element, peer, context, data, flags, own }
     }
 
-    /// A call that is no atomic. Sends and receives have no remote memory.
+    /// Makes an operation from the arguments of a send, a receive, a read or a write. Sends and receives have no remote memory.
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion.
+    /// The message must fulfil the rules of libfabric's manual page. The user must keep the buffers until completion.
     pub(crate) unsafe fn transfer(call: Call, message: *const fi_msg_rma, flags: u64) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the message is valid (caller).
         let message = unsafe { &*message };
-        // SAFETY: the caller's promise.
+        // SAFETY: the message has `iov_count` local buffers, and as many descriptors or none (caller).
         let local = unsafe { Buffers::of((message.msg_iov, message.desc, message.iov_count), |part| *part) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the message has `rma_iov_count` remote ranges (caller).
         let remote = unsafe { list(message.rma_iov, message.rma_iov_count) }.to_vec();
         let said = (message.data, flags);
         Self { local, remote, ..Self::new(call, message.addr, message.context, said) }
     }
 
-    /// An atomic, with its values to compare with and the places of its results.
+    /// Makes an operation from the arguments of an atomic: `compare` is compared with, and `result` gets old values.
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion, and each list have
-    /// its count of elements.
+    /// The message must fulfil the rules of libfabric's manual page, and lists must have as many elements as they count. The user
+    /// must keep the buffers until completion.
     pub(crate) unsafe fn atomic(
         call: Call,
         message: *const fi_msg_atomic,
@@ -123,13 +123,13 @@ impl Operation {
         result: Elements,
         flags: u64,
     ) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the message is valid (caller).
         let message = unsafe { &*message };
         let bytes = size_of_element(message.datatype);
         let as_bytes = |part: &fi_ioc| iovec { iov_base: part.addr, iov_len: part.count * bytes };
-        // SAFETY: the caller's promise.
+        // SAFETY: each list has as many elements as its count says (caller).
         let buffers = |elements| unsafe { Buffers::of(elements, as_bytes) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the message has `rma_iov_count` remote ranges (caller).
         let remote = unsafe { list(message.rma_iov, message.rma_iov_count) }.iter();
         let remote =
             remote.map(|part| fi_rma_iov { addr: part.addr, len: part.count * bytes, key: part.key });
@@ -147,12 +147,12 @@ impl Operation {
         self.call == ATOMIC || self.fetches()
     }
 
-    /// Whether it is an atomic with a result.
+    /// Returns whether this is an atomic that returns the old value.
     pub(crate) fn fetches(&self) -> bool {
         [FETCH_ATOMIC, COMPARE_ATOMIC].contains(&self.call)
     }
 
-    /// The access that the registration of its first local buffers must allow.
+    /// Returns the access right that local buffers need in their registration.
     pub(crate) fn access(&self) -> u32 {
         match self.call {
             SEND => FI_SEND,
@@ -162,12 +162,12 @@ impl Operation {
         }
     }
 
-    /// Whether it is an atomic that changes its word.
+    /// Returns whether this is an atomic that writes to remote memory.
     pub(crate) fn is_update(&self) -> bool {
         self.is_atomic() && self.element.operation != FI_ATOMIC_READ
     }
 
-    /// Turns an update into one that changes nothing, with the same completion and result.
+    /// Turns an update into the addition of 0. Completion and result stay the same.
     pub(crate) fn lose_update(&mut self) {
         self.element.operation = FI_SUM;
         if self.call == COMPARE_ATOMIC {
@@ -177,13 +177,13 @@ impl Operation {
         self.use_own();
     }
 
-    /// Copies the source of an injected operation: the user may change it after the call.
+    /// Copies the source of an injected operation, because the user may change the source after the call.
     pub(crate) fn keep_injected(&mut self) {
         if self.flags & u64::from(FI_INJECT) == 0 || !self.own.is_empty() {
             return;
         }
         for part in &self.local.parts {
-            // SAFETY: a local buffer of a call that has not returned (user).
+            // SAFETY: local buffers are readable until the call returns (user).
             let bytes = unsafe { list(part.iov_base.cast::<u8>(), part.iov_len) };
             self.own.extend_from_slice(bytes);
         }
@@ -195,15 +195,15 @@ impl Operation {
         self.local = Buffers { parts: vec![part], descriptors: Vec::new() };
     }
 
-    /// Passes the call to the real endpoint, without descriptors, which that does not demand. The endpoint copies operands of
-    /// atomics and sources of injected operations before it returns.
+    /// Passes the call to the real endpoint, without descriptors, as that endpoint does not demand them. Before the call returns,
+    /// the endpoint copies operands of atomics and sources of injected operations.
     ///
     /// # Safety
     ///
-    /// The endpoint must be open, and the buffers stay as libfabric asks until completion.
+    /// The endpoint must be open. The buffers must stay valid until completion, as libfabric requires.
     pub(crate) unsafe fn issue(&self, endpoint: *mut fid_ep) -> isize {
         if self.is_atomic() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the endpoint is open, and the buffers stay valid (caller).
             return unsafe { self.issue_atomic(endpoint) };
         }
         let Self { peer: addr, context, data, flags, .. } = *self;
@@ -212,29 +212,29 @@ impl Operation {
         match self.call {
             RECEIVE => {
                 let iovec { iov_base, iov_len } = self.local.parts[0];
-                // SAFETY: an open endpoint, and a buffer that its user keeps (caller).
+                // SAFETY: the endpoint is open, and the buffer stays valid (caller).
                 unsafe { calls::recv(endpoint, iov_base, iov_len, null_mut(), addr, context) }
             }
             SEND => {
                 let message = fi_msg { msg_iov, desc, iov_count, addr, context, data };
-                // SAFETY: an open endpoint, and buffers that their user keeps (caller).
+                // SAFETY: the endpoint is open, and the buffers stay valid (caller).
                 unsafe { calls::sendmsg(endpoint, &raw const message, flags) }
             }
             _ => {
                 let call = if self.call == READ { calls::readmsg } else { calls::writemsg };
                 let message =
                     fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, context, data };
-                // SAFETY: an open endpoint, and buffers that their user keeps (caller).
+                // SAFETY: the endpoint is open, and the buffers stay valid (caller).
                 unsafe { call(endpoint, &raw const message, flags) }
             }
         }
     }
 
-    /// As [`Operation::issue`], for atomics.
+    /// Passes an atomic to the real endpoint.
     ///
     /// # Safety
     ///
-    /// As for `issue`.
+    /// The rules of [`Operation::issue`].
     unsafe fn issue_atomic(&self, endpoint: *mut fid_ep) -> isize {
         let Element { datatype, operation, bytes } = self.element;
         let (local, compare) = (self.local.as_elements(bytes), self.compare.as_elements(bytes));
@@ -256,14 +256,14 @@ impl Operation {
         let (message, none, flags) = (&raw const message, null_mut(), self.flags);
         let (results, most) = (result.as_mut_ptr(), result.len());
         match self.call {
-            // SAFETY: an open endpoint, and buffers that their user keeps (caller).
+            // SAFETY: the endpoint is open, and the buffers stay valid (caller).
             FETCH_ATOMIC => unsafe { calls::fetch_atomicmsg(endpoint, message, results, none, most, flags) },
-            // SAFETY: an open endpoint, and buffers that their user keeps (caller).
+            // SAFETY: the endpoint is open, and the buffers stay valid (caller).
             COMPARE_ATOMIC => unsafe {
                 let (with, parts) = (compare.as_ptr(), compare.len());
                 calls::compare_atomicmsg(endpoint, message, with, none, parts, results, none, most, flags)
             },
-            // SAFETY: an open endpoint, and buffers that their user keeps (caller).
+            // SAFETY: the endpoint is open, and the buffers stay valid (caller).
             _ => unsafe { calls::atomicmsg(endpoint, message, flags) },
         }
     }
@@ -274,15 +274,15 @@ fn size_of_element(datatype: fi_datatype) -> usize {
     BYTES.get(datatype as usize).copied().unwrap_or(16)
 }
 
-/// The list at an address, or an empty one.
+/// Returns the `count` entries at an address; an empty slice if the address is null.
 ///
 /// # Safety
 ///
-/// There must be `count` entries, which nobody changes while the result is used.
+/// Unless `start` is null, there must be `count` entries, which nobody changes while the result is used.
 pub(crate) unsafe fn list<'a, T>(start: *const T, count: usize) -> &'a [T] {
     if count == 0 || start.is_null() {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: there are `count` entries, which nobody changes (caller).
     unsafe { slice::from_raw_parts(start, count) }
 }

@@ -1,8 +1,8 @@
-//! Completion queues, and counters.
+//! The shim's completion queues and counters.
 //!
-//! A small queue has room for few completions. If the user has requested managed resources, further operations are refused until
-//! completions have been read. Otherwise the queue has the size that the user has requested, and more operations in flight overrun it:
-//! hardware would lose completions. If completions are reordered, some are delayed here.
+//! The demand `cq` limits the entries of a queue. With resource management, a full queue refuses operations until completions are
+//! read. Without it, too many operations in flight end the process, as hardware would lose completions. The demand `reorder` delays
+//! completions.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -21,25 +21,25 @@ use crate::immediate_completion::{self, Count};
 use crate::object::{ObjectState, Real, called, close, identity, refusal, table};
 use crate::shared::Shared;
 
-/// Most completions that are delayed.
+/// Upper limit on the completions that a queue delays.
 const MOST_WAITING: usize = 16;
 
-/// The shim's state for a completion queue, with entries of type `fi_cq_data_entry`.
+/// The shim's state for a completion queue. Its entries have the format `fi_cq_data_entry`.
 pub(crate) struct Queue {
     real: Real<fid_cq>,
     domain: Arc<Shared>,
     pub(crate) served: Served,
-    /// The size of the queue, if overruns are checked.
+    /// Upper limit on `owed`; `None` if overruns are not checked.
     room: Option<usize>,
     /// Completions that have not been read, including those of operations in flight.
     owed: AtomicUsize,
-    /// Delayed completions, or completions of writes that were complete at once.
+    /// Completions that the shim delays, and completions of writes that were complete at once.
     waiting: Mutex<VecDeque<Completion>>,
 }
 
 struct Completion(fi_cq_data_entry);
 
-// SAFETY: its pointers are only passed on.
+// SAFETY: the shim does not dereference the pointers of a completion, and only passes them on.
 unsafe impl Send for Completion {}
 
 const EMPTY: fi_cq_data_entry =
@@ -50,7 +50,7 @@ impl ObjectState for Arc<Queue> {
 }
 
 impl Queue {
-    /// A new queue of `entries` entries: the structure for users, and the shim's state.
+    /// Returns a new queue: the structure for users, and the shim's state. `entries` is the size that the user asks for, or 0.
     pub(crate) fn new(
         real: *mut fid_cq,
         context: *mut c_void,
@@ -76,18 +76,18 @@ impl Queue {
         (seen, Arc::new(queue))
     }
 
-    /// Whether the shim delays a completion of this queue, or an operation that is reported here.
+    /// Returns whether the shim delays a completion of this queue, or an operation of an endpoint that is bound to the queue.
     pub(crate) fn is_behind(&self) -> bool {
         !self.waiting.lock().is_empty() || self.served.is_behind()
     }
 
-    /// Reports a write that was complete at once.
+    /// Adds the completion of a write that was complete at once.
     pub(crate) fn report(&self, op_context: *mut c_void) {
         let flags = u64::from(FI_RMA | FI_WRITE);
         self.waiting.lock().push_back(Completion(fi_cq_data_entry { op_context, flags, ..EMPTY }));
     }
 
-    /// Counts an operation that will be reported here; `false`: it must wait until completions are read.
+    /// Counts an operation that this queue will report; returns `false` to refuse the operation, because the queue is full.
     pub(crate) fn owe(&self, is_receive: bool) -> bool {
         let owed = self.owed.fetch_add(1, Ordering::Relaxed) + 1;
         let Some(room) = self.room.filter(|room| owed > *room) else { return true };
@@ -98,14 +98,14 @@ impl Queue {
                  FI_RM_DISABLED: nobody but the user guards it against an overrun"
             );
         }
-        // A receive waits in the network until there is room.
+        // A receive is accepted in spite of a full queue: its message waits in the network until there is space.
         if !is_receive {
             self.paid();
         }
         is_receive
     }
 
-    /// Counts an operation as refused, or its completion as read.
+    /// Uncounts an operation that was refused, or whose completion was read.
     #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
     pub(crate) fn paid(&self) {
         _ = self.owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |owed| owed.checked_sub(1));
@@ -113,25 +113,25 @@ impl Queue {
 
     fn completed(&self, context: *mut c_void) {
         self.paid();
-        // SAFETY: an unknown context is ignored; a known one has begun, and its words stay until this completion is read.
+        // SAFETY: `end` ignores an unknown context. After `begin`, the user keeps a context until this completion is read.
         unsafe { self.domain.contexts.end(context) };
     }
 
-    /// Reads completions: in order, or in random order with delays, or those of writes that were complete at once.
+    /// Reads completions: in order; in random order with delays (demand `reorder`); or only those of writes that completed at once.
     ///
     /// # Safety
     ///
-    /// There must be room for `count` entries.
+    /// `entries` must be writable for `count` entries.
     unsafe fn read(&self, entries: *mut fi_cq_data_entry, count: usize) -> isize {
         let is_at_once = immediate_completion::is_on();
         if !is_at_once {
             self.served.progress();
         }
         if !is_at_once && !demands().reorder {
-            // SAFETY: an open queue, and room for `count` entries (caller).
+            // SAFETY: the queue is open, and `entries` has space for `count` entries (caller).
             let read = unsafe { calls::cq_read(self.real.as_ptr(), entries.cast(), count) };
             for index in 0..usize::try_from(read).unwrap_or(0) {
-                // SAFETY: the library has written `read` entries.
+                // SAFETY: the library has written `read` entries, and `index` is less.
                 self.completed(unsafe { (*entries.wrapping_add(index)).op_context });
             }
             return read;
@@ -140,7 +140,7 @@ impl Queue {
         let mut result = refusal(FI_EAGAIN);
         while !is_at_once && waiting.len() < MOST_WAITING {
             let mut entry = EMPTY;
-            // SAFETY: an open queue, and room for one entry.
+            // SAFETY: the queue is open, and `entry` has space for one entry.
             result = unsafe { calls::cq_read(self.real.as_ptr(), (&raw mut entry).cast(), 1) };
             if result != 1 {
                 break;
@@ -154,7 +154,7 @@ impl Queue {
         while given < count && !waiting.is_empty() && (is_at_once || below(2) == 0) {
             let chosen = if is_at_once { 0 } else { below(waiting.len()) };
             let Completion(entry) = waiting.remove(chosen).expect("one of those that wait");
-            // SAFETY: room for `count` entries (caller).
+            // SAFETY: `given` is less than `count`, and `entries` has space for `count` entries (caller).
             unsafe { entries.wrapping_add(given).write(entry) };
             if !is_at_once {
                 self.completed(entry.op_context);
@@ -167,20 +167,20 @@ impl Queue {
 
 called! {
     fn control(queue: Arc<Queue> as fid, command: c_int, argument: *mut c_void) -> c_int {
-        // SAFETY: an open queue, and the user's argument.
+        // SAFETY: the queue is open. The other arguments are the user's, unchanged.
         unsafe { calls::control(queue.real().cast(), command, argument) }
     }
 
     fn read(queue: Arc<Queue> as fid_cq, entries: *mut c_void, count: usize) -> isize {
-        // SAFETY: the user's room for the entries.
+        // SAFETY: the user passes space for `count` entries.
         unsafe { queue.read(entries.cast(), count) }
     }
 
     fn readerr(queue: Arc<Queue> as fid_cq, entry: *mut fi_cq_err_entry, flags: u64) -> isize {
-        // SAFETY: an open queue, and the user's place for the entry.
+        // SAFETY: the queue is open, and the user passes space for an entry.
         let read = unsafe { calls::cq_readerr(queue.real(), entry, flags) };
         if read == 1 {
-            // SAFETY: the library has filled it in.
+            // SAFETY: the library has filled in `entry`.
             queue.completed(unsafe { (*entry).op_context });
         }
         read
@@ -189,7 +189,7 @@ called! {
     fn count(counter: Counter as fid_cntr) -> u64 {
         counter.at_once.total(|| {
             counter.served.progress();
-            // SAFETY: an open counter.
+            // SAFETY: the counter is open.
             unsafe { calls::cntr_read(counter.real()) }
         })
     }
@@ -206,7 +206,7 @@ impl ObjectState for Counter {
 }
 
 impl Counter {
-    /// A new counter: the structure for users, and the shim's state.
+    /// Returns a new counter: the structure for users, and the shim's state.
     pub(crate) fn new(context: *mut c_void) -> (fid_cntr, Self) {
         let fid = identity(FI_CLASS_CNTR, context, table!(fi_ops { close: close::<Counter> }));
         (fid_cntr { fid, ops: table!(fi_ops_cntr { read: count }) }, Self::default())

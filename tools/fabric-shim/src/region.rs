@@ -1,4 +1,4 @@
-//! Registered memory, and its keys.
+//! Memory registrations, and their keys.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -33,11 +33,11 @@ impl ObjectState for Region {
     }
 }
 
-/// Registers memory of the user, or returns the error.
+/// Registers memory of the user. Returns the shim's object, or an error code of libfabric.
 ///
 /// # Safety
 ///
-/// The memory must stay while it is registered.
+/// The memory must stay mapped while it is registered.
 pub(crate) unsafe fn register(
     domain: &Arc<Shared>,
     facts: Facts,
@@ -54,23 +54,23 @@ pub(crate) unsafe fn register(
     let region =
         Region { domain: Arc::clone(domain), facts: facts.clone(), requested_key, bound: Mutex::default() };
     let made = Object::hand_out(fid_mr { fid, mem_desc: null_mut(), key: NO_KEY }, null_mut(), region);
-    // SAFETY: just made, and nobody else has it.
+    // SAFETY: the object was just made, and nobody else has its address.
     unsafe { (*made).mem_desc = made.cast() };
     let result = match domain.regions.add(made.addr(), facts) {
         false => failure(FI_ENOMEM),
         true if demands().mr_endpoint => 0,
-        // SAFETY: just made, of this type.
+        // SAFETY: the object was just made, with this type.
         true => enable(unsafe { Object::behind(made) }),
     };
     if result != 0 {
-        // SAFETY: just made, of this type, and not handed out.
+        // SAFETY: the object was just made, with this type, and the user has not got its address.
         unsafe { close::<Region>(made.cast()) };
         return Err(result);
     }
     Ok(made)
 }
 
-/// Registers memory with the real domain, under its key.
+/// Registers the memory with the real domain, under the provider's key or the user's.
 fn enable(region: &Object<Region>) -> c_int {
     let port = region.bound.lock();
     if demands().mr_endpoint && port.is_none() {
@@ -92,16 +92,16 @@ fn enable(region: &Object<Region>) -> c_int {
         violation!("key_size", "the key {key:#x} is asked for; mr_key_size of the domain is {bytes} bytes");
     }
     let Facts { range, access, .. } = &region.facts;
-    // The real library counts remote addresses from the start of the registered range. To have virtual addresses, the range starts at
-    // address 0; so the target does not check a lower bound.
+    // The real library counts remote addresses from the start of the registered range. With virtual addresses, this range starts at
+    // 0, so the target does not check a lower bound.
     let start = if demands().mr_virt_addr { 0 } else { range.start };
     let (domain, from, bytes) = (region.domain.real.as_ptr(), without_provenance(start), range.end - start);
     let mut real = null_mut();
-    // SAFETY: an open domain, and memory that its user registers.
+    // SAFETY: the domain is open, and the user keeps the memory mapped while it is registered.
     let result = unsafe { calls::mr_reg(domain, from, bytes, *access, 0, key, 0, &raw mut real, null_mut()) };
     if result == 0 {
         region.stand_for(real);
-        // SAFETY: the user reads the key after this call.
+        // SAFETY: the user does not read the key before this call has returned.
         unsafe { (*region.seen()).key = key };
         region.domain.regions.enable(region.seen().addr());
     }
@@ -115,26 +115,26 @@ fn must_exist(range: &Range<usize>) {
     let pages = (range.end - start).div_ceil(PAGE);
     let mut resident = vec![0_u8; pages];
     let into = resident.as_mut_ptr().cast();
-    // SAFETY: the call looks at no memory but the result, which has a byte for each page.
+    // SAFETY: `mincore` accesses no memory but `resident`, which has a byte for each page.
     if unsafe { libc::mincore(without_provenance_mut(start), pages * PAGE, into) } != 0 {
         violation!("FI_MR_ALLOCATED", "{range:#x?} is registered, and not all of it is mapped");
     }
 }
 
-/// Locks memory. Returns whether the kernel allows it. Unmapping unlocks memory.
+/// Locks memory, and returns whether the kernel allows it. The kernel unlocks memory when it is unmapped.
 fn lock(range: &Range<usize>) -> bool {
-    // SAFETY: the call changes where the kernel may put the pages, and nothing that the program sees.
+    // SAFETY: `mlock` pins pages. It does not change their contents.
     unsafe { libc::mlock(without_provenance(range.start), range.len()) == 0 }
 }
 
 called! {
     fn bind(region: Region as fid, to: *mut fid, _flags: u64) -> c_int {
-        // SAFETY: an object of the shim's, which is open (user).
+        // SAFETY: the user passes an open object of the shim.
         let class = unsafe { (*to).fclass };
         if !demands().mr_endpoint || class != FI_CLASS_EP as usize {
             return failure(FI_ENOSYS);
         }
-        // SAFETY: all objects of this class are the shim's own.
+        // SAFETY: `to` is open (user), and the shim makes every object of class `FI_CLASS_EP` as an `Arc<Endpoint>`.
         let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(to) };
         *region.bound.lock() = Some(endpoint.port());
         0

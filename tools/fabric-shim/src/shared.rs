@@ -1,4 +1,4 @@
-//! State that the objects of a domain share: registrations by descriptor, keys, and contexts in flight.
+//! State that the objects of a domain share: memory registrations by descriptor, their keys, and contexts in flight.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -17,12 +17,12 @@ use crate::random;
 /// State that the objects of a domain share.
 pub(crate) struct Shared {
     pub(crate) real: Real<fid_domain>,
-    /// Whether the provider guards queues against overruns.
+    /// Whether the domain has resource management, by which the provider guards queues against overruns.
     pub(crate) managed: bool,
     pub(crate) regions: Regions,
     pub(crate) contexts: Contexts,
     pub(crate) endpoints: AtomicUsize,
-    /// How often an endpoint was enabled.
+    /// Number of calls of `fi_enable` on endpoints of the domain, counted for the demand `taken`.
     pub(crate) enabled: AtomicUsize,
 }
 
@@ -34,7 +34,7 @@ impl ObjectState for std::sync::Arc<Shared> {
 #[derive(Default)]
 pub(crate) struct Regions(Mutex<HashMap<usize, Facts>>);
 
-/// The memory of a registration, and its permitted use.
+/// The range of a memory registration, its access rights, and whether it is enabled.
 #[derive(Clone)]
 pub(crate) struct Facts {
     pub(crate) range: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Facts {
 }
 
 impl Regions {
-    /// Adds a registration, within limits.
+    /// Adds a registration. Returns `false` if the domain has as many as the demand `registrations` allows.
     pub(crate) fn add(&self, descriptor: usize, facts: Facts) -> bool {
         let mut known = self.0.lock();
         let is_room = demands().registrations.is_none_or(|most| known.len() < most);
@@ -63,7 +63,7 @@ impl Regions {
         self.0.lock().remove(&descriptor);
     }
 
-    /// Ends the process unless a local buffer may be used with its descriptor.
+    /// Ends the process unless the descriptor is that of an enabled registration that covers the buffer and allows the access.
     pub(crate) fn check(&self, buffer: &iovec, descriptor: usize, access: u32, call: &str) {
         let start = buffer.iov_base.addr();
         let end = start.saturating_add(buffer.iov_len);
@@ -88,21 +88,21 @@ impl Regions {
     }
 }
 
-/// Contexts of operations in flight: memory of the user that belongs to the provider until completion.
+/// Contexts of operations in flight, by address. A context is memory of the user that belongs to the provider until completion.
 ///
-/// A provider may write there at any time. The shim fills a context with a random pattern when an operation begins, checks the
-/// pattern at completion, and leaves another one: values that the user keeps there are lost. One context serves one operation at a
-/// time.
+/// A provider may write to a context at any time. So the shim fills it with a random pattern when its operation begins, checks the
+/// pattern at completion, and leaves another pattern: a value that the user stores there is lost. Each operation has a context of
+/// its own.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<usize, u64>>);
 
 impl Contexts {
-    /// An operation that will be reported begins.
+    /// Records the context of an operation that a queue will report, and fills it with a pattern.
     ///
     /// # Safety
     ///
-    /// Where contexts are demanded, the address must be null, or that of the demanded number of words, which
-    /// nobody else uses until the operation has completed.
+    /// With the demand `context` or `context2`, the address must be null, or that of the demanded number of words, which nobody
+    /// else may use until the operation is complete.
     pub(crate) unsafe fn begin(&self, context: *mut c_void) {
         let Some(words) = demands().words() else { return };
         if context.is_null() || !context.cast::<u64>().is_aligned() {
@@ -120,19 +120,19 @@ impl Contexts {
                  has its own until its completion has been read"
             );
         }
-        // SAFETY: `words` words, of the operation alone (caller).
+        // SAFETY: the context has `words` words, which only the operation uses (caller).
         unsafe { slice::from_raw_parts_mut(context.cast::<u64>(), words) }.fill(pattern);
     }
 
-    /// An operation was reported, or refused.
+    /// Checks the context of an operation that was reported or refused, and forgets it.
     ///
     /// # Safety
     ///
-    /// As [`Contexts::begin`], for an operation that has begun; any other address is allowed and ignored.
+    /// If [`Contexts::begin`] was called with this address, its rules hold until this call. Other addresses are ignored.
     pub(crate) unsafe fn end(&self, context: *mut c_void) {
         let Some(words) = demands().words() else { return };
         let Some(pattern) = self.0.lock().remove(&context.addr()) else { return };
-        // SAFETY: the context is in flight: its words are the provider's (`begin`).
+        // SAFETY: `begin` was called with this address, and its caller keeps the words until now.
         let found = unsafe { slice::from_raw_parts_mut(context.cast::<u64>(), words) };
         if found.iter().any(|word| *word != pattern) {
             violation!(
@@ -145,11 +145,11 @@ impl Contexts {
     }
 }
 
-/// `FI_KEY_NOTAVAIL`: there is no key yet.
+/// `FI_KEY_NOTAVAIL`: the value of a key before the provider has chosen one.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
-/// A new key of the provider: the port of the endpoint of its memory, if there is room; a random part; and a checksum. So the
-/// origin of an operation detects keys that no provider has made, or for another endpoint.
+/// Makes a key as a provider does: the port of the endpoint that its memory is bound to (not if keys have 4 bytes); random bits; a
+/// checksum. So the origin of an operation detects keys that no provider has made, or that belong to another endpoint.
 pub(crate) fn made_up(port: u16) -> u64 {
     let (bits, body) = match demands().key_size {
         Some(4) => (8, random() & 0xff_ffff),
@@ -158,7 +158,7 @@ pub(crate) fn made_up(port: u16) -> u64 {
     body << bits | sum(body) & ((1 << bits) - 1)
 }
 
-/// The port in a key, or 0; `None`: no provider has made the key.
+/// Returns the port in a key, or 0 if the key has none; `None` if no provider has made the key.
 pub(crate) fn port_in(key: u64) -> Option<u16> {
     let (bits, fits) = match demands().key_size {
         Some(4) => (8, key >> 32 == 0),

@@ -1,4 +1,4 @@
-//! The program of a PE: its task, its input, and the records of its measure.
+//! The part of a benchmark that runs inside a PE: its task, its arguments, and its results.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -20,15 +20,15 @@ use crate::samples::Samples;
 
 pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 
-/// What every PE of a job runs. Only the records of PE 0 count.
+/// The code that every PE of a job runs. Only the results of PE 0 are printed.
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
-    /// PEs with a core each, if there are enough. PE 0 also runs the given peer programs.
+    /// Each PE is bound to a core of its own if there are enough cores. PE 0 also starts the given peer programs.
     Near(fn(&mut World, &Bench<'_>) -> Done),
     Free(fn(&mut World, &Bench<'_>) -> Done),
-    /// Two PEs with a bare program over libfabric, on any core, since progress threads need cores, too.
+    /// Two PEs measure the library and the bare program over libfabric. PEs are not bound, because progress threads need cores.
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
-    /// As `Far`, with threads of PE 0 that call the library at once, while the other PE sleeps in its own code.
+    /// As `Far`, with the thread level `Multiple`: threads of PE 0 call the library, while PE 1 sleeps outside of the library.
     Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
     Own(fn(&Given) -> Done),
 }
@@ -37,15 +37,15 @@ pub(crate) enum Task {
 #[serde(default)]
 pub(crate) struct Given {
     pub(crate) repetitions: usize,
-    /// Patterns of the wanted cases. If there are none, all cases are wanted.
+    /// Patterns of the cases to measure. If there are none, all cases are measured.
     pub(crate) only: Vec<String>,
     pub(crate) quick: bool,
     pub(crate) seed: u64,
     pub(crate) partitions: usize,
     pub(crate) peers: Option<PathBuf>,
-    /// The power of two by which arrays are smaller than in the literature.
+    /// Binary logarithm of the factor by which arrays are smaller than in the literature.
     pub(crate) scale: u32,
-    /// Bytes of transfers, where the measure has no fixed sizes.
+    /// Bytes of each transfer, in benchmarks that have no fixed sizes.
     pub(crate) sizes: Vec<usize>,
     pub(crate) threads: Vec<usize>,
 }
@@ -60,13 +60,13 @@ impl Given {
     }
 }
 
-/// A finding that is a text, with its place in a table.
+/// A result that is a text, with its position in a table of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fact {
-    /// The line in `facts.csv`, from 1; 0 outside of a report.
+    /// Line of `facts.csv`, counted from 1; 0 if there is no report.
     #[serde(default)]
     pub(crate) id: usize,
-    /// The section of a report; empty for facts about the machine.
+    /// Name of the report's section; empty for facts about the machine.
     #[serde(default)]
     pub(crate) section: String,
     pub(crate) table: String,
@@ -87,10 +87,10 @@ impl Task {
         match self {
             Self::Near(pe) | Self::Free(pe) => {
                 let mut world = shmem::init::<Single>()?;
-                // Peers first: they bind themselves to cores, and would inherit the core of this process.
+                // Peers start before this process is bound, because they would inherit its core.
                 let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
                 let beside = RefCell::new(directory.map(start).unwrap_or_default());
-                // Between nodes, progress threads need cores, too.
+                // PEs on different nodes are not bound, because progress threads need cores, too.
                 let cores = match self {
                     Self::Near(_) if is_near(&world) => take_core(world.my_pe(), world.n_pes())?,
                     _ => cpus::allowed()?.len(),
@@ -123,7 +123,7 @@ pub(crate) fn say<T: Serialize>(one: &T) -> Done {
 pub(crate) struct Bench<'g> {
     given: &'g Given,
     pub(crate) site: Site,
-    /// The cores that PEs of this host may use.
+    /// Number of cores that PEs of this host may use.
     pub(crate) cores: usize,
     beside: RefCell<Vec<Rc<Running>>>,
     records: RefCell<Vec<Record>>,
@@ -159,7 +159,7 @@ impl<'g> Bench<'g> {
         self.of_threads(1, name.into(), take);
     }
 
-    /// Adds the samples of a case of `threads` threads of this PE, if it is wanted.
+    /// Measures a case with `threads` threads of this PE, if the user wants this case.
     pub(crate) fn of_threads(&self, threads: usize, name: String, take: impl FnOnce() -> Samples) {
         if self.wants(&name) {
             let shared_cores = self.site.shared_cores || threads > self.cores;
@@ -172,7 +172,7 @@ impl<'g> Bench<'g> {
         self.samples(name, || Samples::of(self.repetitions, pair));
     }
 
-    /// Adds pairs of the two closures, called in turn; each returns the cost of one operation.
+    /// Measures pairs of samples: `cost` and `limit` are called in turn, and each returns the cost of an operation.
     pub(crate) fn pairs(
         &self,
         name: impl Into<String>,
@@ -194,7 +194,7 @@ impl<'g> Bench<'g> {
         self.beside.borrow_mut().extract_if(.., |running| running.peer == peer).next()
     }
 
-    /// Adds samples beside a peer, or prints why there are none. Returns whether the peer still runs.
+    /// Adds the samples of a comparison with a peer, or prints why there are none. Returns `false` if the peer is lost.
     pub(crate) fn keep(
         &self,
         name: &str,
@@ -223,8 +223,8 @@ pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
     world.ring_neighbours().1
 }
 
-/// Runs `measure` on PE 0 while the others sleep. PEs of its node sleep in their own code, since updates would wake them in the library.
-/// PEs of other nodes wait in the library, which makes progress.
+/// Runs `measure` on PE 0 while the other PEs wait. PEs of the same node sleep outside of the library, because stores to their
+/// memory would wake them in the library. PEs of other nodes wait in the library, where they make progress.
 pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     let done = world.alloc(value(0_u64))?;
     world.barrier_all();
@@ -238,22 +238,22 @@ pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     world.free(done)
 }
 
-/// Starts the peers whose programs are in a directory, and prints which do not start.
+/// Starts the peers whose programs are in `directory`, and prints which peers do not start.
 fn start(directory: &Path) -> Vec<Rc<Running>> {
     let lost = |peer, reason| lose(directory, peer, &reason);
     let running = |&peer: &Peer| Running::start(peer, directory).map_err(|reason| lost(peer, reason)).ok()?;
     Peer::ANSWERING.into_iter().flatten().filter_map(running).map(Rc::new).collect()
 }
 
-/// Prints that a peer is lost, for this job and later ones.
+/// Prints why a peer is lost, and removes its program, so that later jobs do not start the peer.
 fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     eprintln!("shmem-perf: peer {peer}: {reason}");
-    // On failure, the next job tries the peer again.
+    // If the program cannot be removed, the next job tries the peer again.
     _ = std::fs::remove_file(directory.join(peer.name));
 }
 
-/// Binds the calling process to one of its allowed cores, unless the job has more PEs. Returns the number of allowed cores. Called after
-/// the PE has joined the job, since the library looks at the cores then.
+/// Binds this process to one of its allowed cores, if there is a core for each PE. Returns the number of allowed cores. Must be
+/// called after the start of the library, which reads the allowed cores, too.
 pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = cpus::allowed()?;
     if pes <= cores.len() {

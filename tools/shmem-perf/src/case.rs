@@ -1,4 +1,4 @@
-//! A case of a measure with its results: one line of a report.
+//! Results of a case: the samples as a PE prints them, and their statistics as a line of a report.
 
 use serde::{Deserialize, Serialize};
 use shmem::World;
@@ -9,46 +9,46 @@ use crate::bench::is_near;
 use crate::measure;
 use crate::samples::Samples;
 
-/// A case with its results, rounded to four digits. Fields are columns of `cases.csv`, in their order. `ratio` is the cost over the limit's
-/// cost, so smaller is better everywhere; bandwidths are given as times per byte.
+/// Statistics of a case, rounded to four digits. Fields are the columns of `cases.csv`, in their order. Smaller is better
+/// everywhere, because bandwidths are given as times per byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
-    /// The line in `cases.csv`, from 1; 0 outside of a report.
+    /// Line of `cases.csv`, counted from 1; 0 if there is no report.
     pub(crate) id: usize,
-    /// The section of a report, and the place, where a section measures the same case in several places.
+    /// Name of the report's section. `variant` is the place, if the section measures the same case in several places.
     pub(crate) section: String,
     pub(crate) variant: String,
     pub(crate) measure: String,
-    /// The name of the case: a size, a number of PEs, `typed/127/8`.
+    /// Name of the case in its benchmark: a size, a number of PEs, or several parts such as `typed/127/8`.
     pub(crate) case: String,
-    /// The unit of `value`, `limit`, their quartiles, and `difference`.
+    /// Unit of `value`, `limit`, their quartiles, and `difference`.
     pub(crate) unit: String,
-    /// Median of the cost, and its quartiles.
+    /// Median cost, followed by its quartiles.
     pub(crate) value: f64,
     pub(crate) p25: f64,
     pub(crate) p75: f64,
-    /// Median of the limit's cost, and its quartiles.
+    /// Median cost of the baseline, followed by its quartiles.
     pub(crate) limit: f64,
     pub(crate) limit_p25: f64,
     pub(crate) limit_p75: f64,
-    /// Median of cost over limit, pair by pair, and its quartiles.
+    /// Median ratio of cost to the baseline's cost, taken pair by pair, followed by its quartiles.
     pub(crate) ratio: f64,
     pub(crate) ratio_p25: f64,
     pub(crate) ratio_p75: f64,
     pub(crate) difference: f64,
-    /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided transfers.
+    /// Median speedup over a loop of puts (Algorithm 1), taken pair by pair. Only for strided transfers.
     pub(crate) vs_a1: Option<f64>,
-    /// Where value and ratio are geometric means over many layouts: the 95th percentile of the costs.
+    /// 95th percentile of the costs, if `value` and `ratio` are geometric means over many layouts.
     pub(crate) p95: Option<f64>,
     pub(crate) n: usize,
     pub(crate) pes: usize,
     pub(crate) transport: String,
     pub(crate) shared_cores: bool,
-    /// What was compared, beyond what the measure's row says.
+    /// Text on what was compared, in addition to the text of the case's [row](measure::Row).
     pub(crate) note: String,
 }
 
-/// The circumstances of samples.
+/// Circumstances in which samples were taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Site {
     pub(crate) pes: usize,
@@ -68,18 +68,18 @@ impl Site {
     }
 }
 
-/// The samples of one case, as PE 0 prints them for the tool. Its [row](measure::Row) has the unit and what was compared.
+/// Samples of one case, as PE 0 prints them for the tool. Its [row](measure::Row) has the unit, and what was compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// `put 4096` is the case `4096` of the measure `put`.
+    /// Name of the benchmark, a blank, name of the case: `put 4096`.
     pub(crate) name: String,
     pub(crate) site: Site,
     pub(crate) samples: Samples,
-    /// Pairs of cost and cost of a loop of puts.
+    /// Pairs of the cost, and the cost of a loop of puts.
     pub(crate) loop_of_puts: Option<Samples>,
-    /// Whether samples are of different layouts, so that their geometric mean counts.
+    /// Whether samples are of different layouts. Then results are geometric means, and not medians.
     pub(crate) geometric: bool,
-    /// What was compared, beyond what the row says: the library, the part of a payload.
+    /// Text on what was compared, in addition to the row's: the name of a library, the part of a payload.
     pub(crate) note: String,
 }
 
@@ -89,8 +89,7 @@ impl Record {
         Self { name, site, samples, loop_of_puts: None, geometric: false, note }
     }
 
-    /// Joins the samples of equal cases, which are from several jobs. The cases stay in the order of
-    /// their first records.
+    /// Joins samples of the same case from several jobs. Cases keep the order of their first records.
     pub(crate) fn join(records: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut joined: Vec<Self> = Vec::new();
         for record in records {

@@ -1,13 +1,13 @@
-//! The guard: measures the guarded cases, again where they miss their bounds, and reports a verdict for each.
+//! `shmem-perf check`: a regression test. It measures the guarded cases, repeats those that miss their bounds, and prints verdicts.
 //!
-//! Bounds are ratios that every processor can keep. Only an operation that does something wrong misses them. Most bounds are the case's
-//! [`Goal`] times an *allowance*: 1.5 where C copies the same bytes between the same cores; 2 where C copies them once, and ours twice in
-//! parallel; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between cores, threads are waited
-//! for, or neighbours use the same memory.
+//! Bounds are ratios that every processor can keep, so only a fault of an operation misses them. Most bounds are the case's
+//! [`Goal`] times an *allowance*: 1.5 where the baseline copies the same bytes between the same cores; 2 where it copies them once,
+//! and the library twice in parallel; 3 where both sides are the same few instructions, or use the same memory; 4 where a cache
+//! line travels between cores, threads are waited for, or neighbours use the same memory.
 //!
-//! A line `guard: command line | case | cores | bound` of `cases_goals_guards.txt` guards cases, with alternatives in braces. `cores` is
-//! the least number of cores; `bound` a goal, or `goal x3`, the case's goal with an allowance. A case that misses its bound is measured
-//! again, and refused when it has missed [`ATTEMPTS`] times.
+//! A line `guard: command line | case | cores | bound` of `cases_goals_guards.txt` guards cases, with alternatives in braces.
+//! `cores` is the least number of cores. `bound` is a goal, or `goal x3`: three times the case's goal. A case fails after
+//! [`ATTEMPTS`] misses.
 
 use clap::Args;
 use shmem_core::text_table::Columns;
@@ -24,15 +24,15 @@ use crate::table;
 
 const ATTEMPTS: usize = 5;
 
-/// Jobs of a case whose command does not say how many. Few are enough, since a case that misses its bound is measured again.
+/// Number of jobs in an attempt, unless the guard's command has `--jobs`. Few are enough, as missed cases are measured again.
 const JOBS: usize = 3;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
-    /// Only the cases of these measures; not given: all.
+    /// Check only the cases of these measures; without any, all are checked.
     #[arg(value_name = "MEASURE")]
     measures: Vec<String>,
-    /// A factor for all bounds: more than 1 for a machine with other load.
+    /// A factor for all bounds, more than 1 on a machine with other load.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
     allowance: f64,
 }
@@ -43,7 +43,7 @@ struct Trial {
     command: &'static str,
     cores: usize,
     bound: &'static str,
-    /// Cases with their bounds.
+    /// Results of each attempt, with the bound of the case.
     measured: Vec<(Case, Goal)>,
     skipped: Option<String>,
 }
@@ -65,7 +65,7 @@ impl Trial {
         self.name.split_once(' ').unwrap_or_default()
     }
 
-    /// Adds a measurement, which does not count if PEs shared cores.
+    /// Adds the result of an attempt, unless PEs shared cores in a case that needs more than one core.
     fn add(&mut self, case: Case, allowance: f64) {
         let goal = match self.bound.strip_prefix("goal x") {
             Some(times) => measure::goal(&case).map(|goal| goal.eased(times.parse().unwrap_or(1.0))),
@@ -97,7 +97,7 @@ impl Trial {
         ("too slow", why)
     }
 
-    /// Whether the case must be measured again.
+    /// Returns whether the case must be measured again.
     fn is_open(&self) -> bool {
         matches!(self.verdict().0, "missing" | "too slow")
     }
@@ -122,7 +122,7 @@ pub(crate) fn check(Options { measures, allowance }: &Options) -> Done {
     for trial in trials.iter().filter(|trial| trial.is_open()) {
         eprintln!("shmem-perf: {}", trial.verdict().1);
     }
-    // A guard that has measured nothing fails.
+    // A run in which every case was skipped fails.
     let (held, skipped) = (of("held"), of("skipped"));
     let refused = trials.len() - held - skipped;
     let counted = format!("{held} of {} cases are held, {refused} refused, {skipped} skipped", trials.len());
@@ -134,7 +134,7 @@ pub(crate) fn check(Options { measures, allowance }: &Options) -> Done {
     Err(format!("{counted}{}", if held + refused == 0 { advice } else { "" }).into())
 }
 
-/// Measures the cases of one command until none is open. Skips those that this build or machine cannot measure.
+/// Measures the cases of one command until each has met its bound. Skips cases that this build or machine cannot measure.
 fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
     let cores = std::thread::available_parallelism()?.get();
     for trial in &mut *trials {

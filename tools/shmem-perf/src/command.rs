@@ -1,4 +1,4 @@
-//! The tool's command line: a subcommand for each measure, and the tools that run several measures.
+//! The tool's command line: a subcommand for each benchmark, `check`, and `report`.
 
 use std::process::ExitCode;
 
@@ -12,10 +12,9 @@ use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::{check, report};
 
-/// Measures what operations cost, each against a limit that is measured beside it, in turn.
+/// Measures what operations cost, in turn with a limit: what the machine or another program needs for the same.
 ///
-/// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand,
-/// the usual measures run.
+/// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand, the usual measures run.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "shmem-perf", version)]
 pub(crate) struct Arguments {
@@ -25,29 +24,29 @@ pub(crate) struct Arguments {
     /// Pairs of samples for each case.
     #[arg(long, global = true, default_value = "31", value_parser = RangedU64ValueParser::<usize>::new().range(FEWEST as u64..))]
     pub(crate) repetitions: usize,
-    /// Jobs that measure each case: pages and other load differ from job to job.
+    /// Jobs that measure each case. Several are needed, because pages and other load differ from job to job.
     #[arg(long, global = true, default_value = "15", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) jobs: usize,
-    /// Only the cases that a pattern finds, such as `put 8|4096` or `micro */8/**`; may be given several times.
+    /// Only the cases that match a pattern, such as `put 8|4096` or `micro */8/**`; may be given several times.
     #[arg(long, global = true, value_name = "PATTERN")]
     pub(crate) cases: Vec<String>,
     /// Fewer sizes and layouts, smaller payloads, and no peer that takes minutes to build.
     #[arg(long, global = true)]
     pub(crate) quick: bool,
-    /// The provider of libfabric, where PEs reach each other through one [default: tcp;ofi_rxm].
+    /// The provider of libfabric, in measures over libfabric [default: tcp;ofi_rxm].
     #[arg(long, global = true, value_name = "PROVIDER")]
     pub(crate) provider: Vec<String>,
 }
 
-// Subcommands that run several measures. (A documentation comment would become the first line of `shmem-perf --help`.)
+// Subcommands that run several benchmarks. Not a doc comment, because clap would show it as the first line of `shmem-perf --help`.
 #[derive(Clone, Debug, Subcommand)]
 enum Tool {
-    /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
+    /// Compares some cases of all measures with generous bounds, in less than a minute; fails if a case is too slow.
     Check(check::Options),
-    /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its data
-    /// beside it. Takes up to twenty minutes.
+    /// Measures every claim of the documentation, beside other libraries; writes an HTML page, and its data beside it. Takes up to
+    /// twenty minutes.
     Report(report::Options),
-    /// One PE of a measure: its task, and what it is given, as JSON.
+    /// Runs a PE of a measure: the name of its task, and its arguments as JSON.
     #[command(hide = true)]
     Pe {
         task: String,
@@ -56,7 +55,7 @@ enum Tool {
     },
 }
 
-/// Runs the tool.
+/// Runs the command line of the process.
 pub fn main() -> ExitCode {
     match run(&command().get_matches()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -95,7 +94,7 @@ fn run(matches: &ArgMatches) -> Done {
     }
 }
 
-/// Runs a measure by a command line, with quotes as in a shell. Options that it lacks are the runner's.
+/// Runs a benchmark by a command line, with single quotes as in a shell. Options that are not given are those of `runner`.
 pub(crate) fn perform(runner: &mut Runner, line: &str) -> Done {
     let words = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
         0 => part.split_whitespace().collect(),

@@ -1,4 +1,4 @@
-//! The goals of cases, as they are written in [rows](crate::measure::Row) and shown in tables.
+//! Goals of cases, as texts in the [sheet](crate::measure::Row) and in tables.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,14 +11,14 @@ pub(crate) struct Goal {
     numbers: [f64; 2],
 }
 
-/// A form of goals: its text; for each of its numbers, whether a larger one makes the goal easier (1) or harder (-1); and the test.
+/// A form of goals: (text with gaps for numbers; for each number, 1 if a larger one is easier to reach, else -1; test).
 type GoalForm = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
 
-/// All forms, in the order of parsing. Differences and values are in the unit of the case; `A1` is a loop of puts.
+/// All forms of goals, in the order of parsing. Differences and values have the case's unit. `A1` is a loop of puts.
 const FORMS: [GoalForm; 8] = [
     ("{} or +{}", [1, 1], |case, most, more| case.ratio <= most || case.difference <= more),
     ("{} and +{}", [1, 1], |case, times, more| case.value <= times * case.limit + more),
-    // For 95 of 100 layouts.
+    // The second number is for the 95th percentile of the layouts.
     ("{}, p95 {}", [1, 1], |case, most, tail| case.ratio <= most && case.p95.is_some_and(|p95| p95 <= tail)),
     ("{}, {}x A1", [1, -1], |case, most, times| case.ratio <= most && case.vs_a1 >= Some(times)),
     ("at most {}", [1, 1], |case, most, _| case.value <= most),
@@ -28,7 +28,7 @@ const FORMS: [GoalForm; 8] = [
 ];
 
 impl Goal {
-    /// The goal with an allowance: `times` times easier.
+    /// Returns a goal that is `times` times easier.
     pub(crate) fn eased(mut self, times: f64) -> Self {
         for (number, sign) in self.numbers.iter_mut().zip(self.form.1) {
             *number *= times.powi(sign);
@@ -69,7 +69,7 @@ impl fmt::Display for Goal {
         let mut pieces = self.form.0.split("{}");
         f.write_str(pieces.next().unwrap_or_default())?;
         for (at, (behind, number)) in pieces.zip(self.numbers).enumerate() {
-            // Ratios have two digits, other numbers at most three.
+            // Ratios get two decimals, other numbers at most three.
             match at == 0 && self.form.0.starts_with("{}") && behind != "x A1" {
                 true => write!(f, "{number:.2}{behind}")?,
                 false => write!(f, "{}{behind}", (number * 1e3).round() / 1e3)?,

@@ -1,5 +1,5 @@
-//! Jobs of the tool, which starts its own program as PEs on this host or on two hosts. The two hosts are named by the user, or are network
-//! namespaces of this machine (`ci/hosts-up.sh` of the sources, which needs root), whose network connects two interfaces of one kernel.
+//! Jobs of the tool. The tool starts its own program as PEs, on this host or on two hosts. The two hosts are named by the user, or
+//! are network namespaces of this machine (`ci/hosts-up.sh`, which needs root) that a virtual network connects.
 
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -16,10 +16,10 @@ use tempfile::TempDir;
 pub(crate) struct Asked {
     pub(crate) pes: usize,
     pub(crate) args: Vec<String>,
-    /// Variables of the PEs. Partitions of the tool's own environment are left out, so that measures do not depend on them.
+    /// Environment variables of the PEs. The tool's own variables that ask for partitions are removed.
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) bind: Bind,
-    /// The hosts; `None` for this host.
+    /// The two hosts of the job; `None` for this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
 }
 
@@ -36,7 +36,7 @@ impl Asked {
         self.with([("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
-    /// Runs the job, and returns the standard output of PE 0 and the standard errors of all PEs.
+    /// Runs the job. Returns the standard output of PE 0 and the standard error of all PEs.
     pub(crate) fn run(&self) -> Result<[String; 2], Box<dyn Error>> {
         self.run_program(&std::env::current_exe()?)
     }
@@ -44,7 +44,7 @@ impl Asked {
     pub(crate) fn run_program(&self, program: &Path) -> Result<[String; 2], Box<dyn Error>> {
         let launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         let launch = partitions_of_environment().fold(launch, Launch::env_remove);
-        // PEs may wait for long while another one is measured.
+        // Turns off the library's warning about long waits, because PEs wait while another PE measures.
         let launch = launch.env("SHMEM_WAIT_WARN", "0");
         let launch = self.variables.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
         let outcome = match &self.hosts {
@@ -63,7 +63,7 @@ impl Asked {
     }
 }
 
-/// The variables of this process's environment that ask for partitions.
+/// Returns the names of this process's environment variables that ask for partitions.
 pub(crate) fn partitions_of_environment() -> impl Iterator<Item = OsString> {
     let is_of_partitions = |name: &OsStr| {
         [&b"SHMEM_SYMMETRIC_"[..], b"SMA_SYMMETRIC_"].iter().any(|prefix| name.as_bytes().starts_with(prefix))
@@ -73,11 +73,11 @@ pub(crate) fn partitions_of_environment() -> impl Iterator<Item = OsString> {
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Named {
-    /// Two hosts for measures between hosts, as `node1,node2`, which have this program at the same path. Not given: two network namespaces
-    /// of this machine, which needs root and iproute2.
+    /// The two hosts for measures between hosts, as `node1,node2`. Both have this program at the same path. Without this option,
+    /// two network namespaces of this machine are used, which needs root and iproute2.
     #[arg(long, value_name = "HOSTS")]
     hosts: Option<String>,
-    /// The launcher that starts processes on them, with options of its own, instead of the first that `shmrun` would find.
+    /// The launcher that starts processes on the two hosts, with its options, instead of the first one that `shmrun` finds.
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     launcher: Option<String>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Named {
 pub(crate) struct Hosts {
     names: [String; 2],
     launcher: Option<String>,
-    /// The directory of pretended hosts, which are removed with it.
+    /// Directory of the network namespaces that stand for hosts, which end with this value; `None` for real hosts.
     pretended: Option<TempDir>,
 }
 
@@ -110,7 +110,7 @@ impl Hosts {
         let failed =
             |why: &str| format!("this machine cannot pretend to be two hosts ({}); name two", why.trim());
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
-        // `mpirun`'s daemons start without ssh, as root, by that network alone.
+        // `mpirun` starts its daemons by the script `hostrsh` instead of ssh, as root, and over the namespaces' network.
         let launcher = format!(
             "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {NETWORK}.0/24",
             directory.path().display()
@@ -138,7 +138,7 @@ impl Hosts {
             interface.into_iter().fold(launch, |launch, name| launch.env("SHMEM_OFI_INTERFACE", name));
         let mut command = launch.command(Some(&list), self.launcher.as_deref())?;
         if let Some(directory) = &self.pretended {
-            // The command runs where the names of the hosts resolve.
+            // The launcher runs in a namespace where the names of the hosts resolve.
             let mut inside = Command::new(directory.path().join("hostsh"));
             inside.arg("login").arg(command.get_program()).args(command.get_args());
             inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -153,7 +153,7 @@ impl Hosts {
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        // The script prints why it fails.
+        // The script prints its own errors.
         _ = self.pretended.as_ref().map(|directory| script("hosts-down.sh", &[], directory.path()));
     }
 }

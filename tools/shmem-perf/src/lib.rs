@@ -1,6 +1,6 @@
-//! Measures: what operations cost, each against a limit that is measured beside it.
+//! Benchmarks (*measures*) of operations, each beside a baseline (*limit*): what the machine or another program needs for the same.
 //!
-//! A measure takes `samples`: pairs of a cost and its limit's, taken in turn. A `case` has their statistics, and may have a `goal`.
+//! A measure takes `samples`: pairs of a cost and the baseline's, in turn. A `case` has their statistics, and may have a `goal`.
 //!
 //! ```text
 //! command check report       the tool: its command line, what must not become slower, everything on one page

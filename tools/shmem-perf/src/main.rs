@@ -1,4 +1,4 @@
-//! `shmem-perf`: measures what operations cost on this machine, each against a limit measured beside it.
+//! The program `shmem-perf`, which measures what operations cost on this machine.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Operations through the library, for measures beside other libraries and over networks: transfers, operations on words, collectives.
+//! Operations through the library, for measures beside other libraries and over networks: transfers, atomics, collectives.
 
 use std::hint::black_box;
 
@@ -10,20 +10,20 @@ use crate::sheet::sizes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, an operation on words, or a [collective](is_collective).
+    /// Name in cases: `put`, `get`, `put-rate`, `bandwidth`, an atomic operation, or a [collective](is_collective).
     pub(crate) name: &'static str,
-    /// Bytes of each transfer, or of a PE's contribution to a collective; of an alltoall for each PE.
+    /// Bytes of each transfer, or of a PE's contribution to a collective (to an alltoall: for each PE).
     pub(crate) bytes: usize,
-    /// Transfers between two quiets. Latencies are those with one in flight.
+    /// Number of transfers between two quiets. 1 measures the latency of blocking transfers.
     pub(crate) in_flight: usize,
-    /// Quiets, or collectives.
+    /// Number of quiets, or of collectives.
     pub(crate) rounds: usize,
 }
 
-/// The divisor of repetitions in a debug build, which only shows that everything works.
+/// Divisor of repetitions. It is large in a debug build, which only tests the tool.
 pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 
-/// Bytes of the destination of many transfers over a network, of at most 1 MiB each.
+/// Bytes of the destination of many transfers over a network. A transfer has at most 1 MiB.
 pub(crate) const ROOM: usize = 8 << 20;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -31,15 +31,15 @@ pub(crate) fn operations() -> Vec<Operation> {
     sizes("ofi", "operations").map(of).collect()
 }
 
-/// Whether a name is that of a collective. `broadcast` is from each PE in turn, and `sum` is of `f64`. A name that ends with `-direct` is
-/// on symmetric objects, and not on private memory. Requests to a peer omit this ending.
+/// Returns whether a name is that of a collective. `broadcast` has each PE in turn as root; `sum` is of `f64`. With the ending
+/// `-direct`, a collective is on symmetric objects instead of private memory. Requests to a peer omit this ending.
 pub(crate) fn is_collective(name: &str) -> bool {
     ["barrier", "broadcast", "sum", "fcollect", "alltoall"].contains(&name.trim_end_matches("-direct"))
 }
 
 impl Operation {
-    /// Chooses repetitions so that a sample takes some milliseconds over TCP inside one machine. The numbers are estimated picoseconds of a
-    /// byte, of a blocking transfer, and of one of many transfers in flight.
+    /// Returns an operation with repetitions for some milliseconds over TCP on one machine. The constants are estimated
+    /// picoseconds: of a byte, of a blocking transfer, of one of many transfers in flight.
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
         let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
@@ -50,8 +50,8 @@ impl Operation {
         self.rounds * self.in_flight
     }
 
-    /// Does the transfers of one sample, to and from `room` bytes of `place`, and `own` on this side. The operation is chosen
-    /// before the first transfer.
+    /// Performs the transfers of a sample between `own` and the first `room` bytes of `place`. The match on the name is outside of
+    /// all loops.
     pub(crate) fn through<I: Stores>(
         self,
         token: &I,
@@ -100,13 +100,13 @@ impl Operation {
         self.name.ends_with("-direct")
     }
 
-    /// The operation without the kind of memory.
+    /// Returns the name without the ending `-direct`.
     pub(crate) fn kind(self) -> &'static str {
         self.name.trim_end_matches("-direct")
     }
 
-    /// Returns how many elements a PE contributes to a collective. The PE rewrites them before each collective, as peers do (`micro.h`),
-    /// because constant data would stay in the caches of the readers.
+    /// Returns how many elements a PE contributes to a collective. The PE rewrites them before each collective, as peers do
+    /// (`micro.h`), because constant data would stay in the caches of the readers.
     pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
         let items = self.bytes / size_of::<f64>();
         match self.kind() {
@@ -123,7 +123,7 @@ impl Operation {
         let roots: Vec<_> = world.pes().iter().collect();
         let written = [false, true].map(|is_root| self.written(pes, is_root));
         let mut turn = 0;
-        // Roots take turns, because a constant root would run ahead.
+        // Each PE is root in turn, because a constant root would run ahead of the other PEs.
         let mut next = || {
             turn += 1;
             let root = roots[turn % pes];
@@ -132,7 +132,7 @@ impl Operation {
         let Some([given, taken]) = data.objects.as_ref().filter(|_| self.is_direct()) else {
             let Data { mine, all, .. } = data;
             let given = if kind == "alltoall" { items * pes } else { items };
-            // The name is compared outside of what is measured.
+            // The name is compared here, outside of the measured loop.
             let one: fn(&World<L>, &mut [f64], &mut [f64], Pe) = match kind {
                 "barrier" => |world, _, _, _| world.barrier_all(),
                 "broadcast" => |world, mine, _, root| world.broadcast(mine, root),
@@ -151,8 +151,8 @@ impl Operation {
         let own = near(given.on(roots[me]).index(..items * pes).ptr(world)).cast::<f64>();
         timed(world, self.rounds, || {
             let (root, written, byte) = next();
-            // SAFETY: this PE's copy has as many elements, for which any bytes are valid. Other PEs access them only in
-            // collectives, in which this PE takes part as well: in none now.
+            // SAFETY: this PE's copy has at least `written` elements, for which any bytes are valid. Other PEs access it only in
+            // collectives in which this PE takes part, and none is running now.
             unsafe { own.write_bytes(byte, written) };
             match kind {
                 "broadcast" => world.broadcast(one, root),
@@ -164,7 +164,7 @@ impl Operation {
     }
 }
 
-/// Returns the nanoseconds of one collective, after some that warm the caches and a barrier.
+/// Returns the mean nanoseconds of a collective. Some calls before warm the caches, and a barrier aligns the PEs.
 fn timed<L: ThreadLevel>(world: &World<L>, rounds: usize, mut collective: impl FnMut()) -> f64 {
     (0..4).for_each(|_| collective());
     world.barrier_all();
@@ -178,7 +178,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Data for all private cases, and for direct ones of objects of at most `bytes` bytes. Collective.
+    /// Allocates data for collectives on private memory, and two objects of `bytes` bytes for direct collectives. Collective.
     pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Result<Self> {
         let most = (1 << 20) / size_of::<f64>() * world.n_pes();
         let object = || world.alloc(zeroed::<f64>(bytes / size_of::<f64>()));

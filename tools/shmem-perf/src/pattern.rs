@@ -1,12 +1,13 @@
-//! Patterns of cases: `micro put|get/{x:8..4096}/*`.
+//! Patterns of cases, such as `micro put|get/{x:8..4096}/*`.
 //!
-//! A piece for the measure, a blank, and pieces for the case, separated by `/`. A piece is a list of alternatives: a word, a range of
-//! numbers (`8..`, `..512`), or `*` for any piece; `**` is any number of pieces. `{x:8..}` also returns what it matched, as `x`.
+//! A pattern is a piece for the measure, a blank, and pieces for the case, separated by `/`. A piece is a list of alternatives: a
+//! word, a range of numbers (`8..`, `..512`), or `*` for any piece. `**` is any number of pieces. `{x:8..}` returns the matched
+//! piece, named `x`.
 
-/// The pieces that braces have matched, with their names, in order.
+/// The pieces that parts in braces have matched: (name, piece), in order.
 pub(crate) type Found<'p, 'c> = Vec<(&'p str, &'c str)>;
 
-/// Matches a pattern against a case, and returns the pieces in braces; None if it does not match.
+/// Matches a pattern against a case. Returns the pieces that parts in braces have matched; `None` if the pattern does not match.
 pub(crate) fn find<'p, 'c>(pattern: &'p str, measure: &str, case: &'c str) -> Option<Found<'p, 'c>> {
     let (of, pieces) = pattern.split_once(' ')?;
     of.split('|').any(|of| of == measure).then(|| find_pieces(pieces, case))?
@@ -18,7 +19,7 @@ pub(crate) fn find_pieces<'p, 'c>(pieces: &'p str, case: &'c str) -> Option<Foun
     walk(&specs, &pieces, &mut found).then_some(found)
 }
 
-/// Whether a pattern matches a case such as `put 4096`; true if there are no patterns.
+/// Returns whether one of the patterns matches a case such as `put 4096`; true if there are no patterns.
 pub(crate) fn is_wanted(patterns: &[String], name: &str) -> bool {
     let (measure, case) = name.split_once(' ').unwrap_or_default();
     patterns.is_empty() || patterns.iter().any(|pattern| find(pattern, measure, case).is_some())
@@ -44,7 +45,7 @@ fn walk<'p, 'c>(specs: &[&'p str], pieces: &[&'c str], found: &mut Found<'p, 'c>
     is_it
 }
 
-/// Whether a piece is a word, or a number of a range.
+/// Returns whether a piece matches one alternative: `*`, a word, or a range of numbers.
 fn is(one: &str, piece: &str) -> bool {
     let within = |(low, high): (&str, &str)| {
         let number = piece.parse::<usize>().ok()?;
@@ -54,12 +55,12 @@ fn is(one: &str, piece: &str) -> bool {
     one == "*" || one == piece || one.split_once("..").and_then(within).unwrap_or(false)
 }
 
-/// The pieces that were found under a name, separated by blanks.
+/// Returns all pieces that were matched under a name, separated by blanks.
 pub(crate) fn named(found: &Found<'_, '_>, name: &str) -> String {
     found.iter().filter(|(of, _)| *of == name).map(|(_, piece)| *piece).collect::<Vec<_>>().join(" ")
 }
 
-/// Expands the alternatives in braces: `put {1,8}`.
+/// Returns the names that a list in braces stands for: `put {1,8}` is `put 1` and `put 8`.
 pub(crate) fn expanded(name: &str) -> Vec<String> {
     let braces = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     let Some((before, (all, after))) = braces else { return vec![name.to_owned()] };

@@ -1,5 +1,5 @@
-//! Runs the jobs of a measure: starts the tool's own program as PEs, by the hidden subcommand `pe`, and prints or keeps the records of PE
-//! 0. Samples of several jobs are joined, since pages, and so caches, differ from job to job.
+//! Runs the jobs of a benchmark: starts this program as PEs, by the hidden subcommand `pe`, and prints or keeps the results of PE
+//! 0. Samples of several jobs are joined, because pages, and with them cache conflicts, differ from job to job.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -22,13 +22,13 @@ use crate::table;
 
 pub(crate) struct Runner {
     pub(crate) asked: Arguments,
-    /// Whether other libraries are measured as well.
+    /// Whether other libraries are measured, too.
     pub(crate) others: bool,
     pub(crate) hosts: Option<Arc<Hosts>>,
-    /// Results that are kept for a caller; `None` if results are printed.
+    /// Results that the caller fetches by [`Runner::take`]; `None` if results are printed.
     kept: Option<Kept>,
     options: ArgMatches,
-    /// Remarks so far, because each is printed only once.
+    /// All remarks so far, because each text is shown once.
     remarks: BTreeSet<String>,
 }
 
@@ -49,7 +49,7 @@ impl Runner {
         Self { kept: Some(Kept::default()), ..Self::printing(asked) }
     }
 
-    /// Returns the results since the last call, without remarks that were made before.
+    /// Returns the results since the last call, with new remarks only.
     pub(crate) fn take(&mut self) -> Kept {
         let kept = self.kept.as_mut().map(std::mem::take).unwrap_or_default();
         Kept { records: Record::join(kept.records), ..kept }
@@ -104,7 +104,7 @@ impl Runner {
         self.times(self.asked.jobs, job)
     }
 
-    /// Runs `jobs` jobs: 1 for a job that takes long, or makes one number of all samples.
+    /// Runs `jobs` jobs, whose samples are joined. One job is enough if it takes long, or if all its samples make one number.
     pub(crate) fn times(&mut self, jobs: usize, job: &Asked) -> Done {
         let mut records = Vec::new();
         for _ in 0..jobs {
@@ -114,7 +114,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Runs a job and returns the values that it prints, one in each line of JSON.
+    /// Runs a job. Returns the values that it prints, one JSON value in each line.
     pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
         let [results, remarks] = job.run()?;
         remarks.lines().for_each(|remark| self.remark(remark));
@@ -142,14 +142,14 @@ impl Runner {
         }
     }
 
-    /// Shows samples that the tool itself has taken, of `pes` PEs of this host.
+    /// Prints or keeps samples that the tool itself has taken, of `pes` processes of this host.
     pub(crate) fn taken(&mut self, pes: usize, name: impl Into<String>, samples: Samples) -> Done {
         let site = Site::near(pes, std::thread::available_parallelism()?.get());
         self.show(vec![Record::new(&site, name, samples)]);
         Ok(())
     }
 
-    /// Keeps facts, or prints them: a paragraph for each table, a line for each row.
+    /// Keeps facts, or prints them: the table's title, the row's name, and a line with all columns.
     pub(crate) fn found(&mut self, facts: &[Fact]) -> Done {
         match &mut self.kept {
             Some(kept) => kept.facts.extend_from_slice(facts),
@@ -165,7 +165,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Builds the programs of peers, with a remark for each that is missing; None if all are.
+    /// Builds the programs of peers, with a remark for each one that cannot be built. Returns `None` if all are missing.
     pub(crate) fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
         let peers: Vec<_> = peers.iter().copied().filter(|peer| self.others || peer.is_own()).collect();
         let programs = Programs::build(&peers)?;

@@ -1,7 +1,7 @@
-//! Samples of a measure: pairs of times, and their statistics.
+//! Samples of a case: pairs of times, and their statistics.
 //!
-//! A measure takes its own time and the limit's in turn (A B A B ..), and reports the median of the ratios of the pairs. A disturbance of a
-//! whole pair cancels in the ratio; one of half a pair does not change the median.
+//! The two sides of a pair are measured in turn (A B A B ..). The result is the median of the ratios of all pairs. A disturbance of
+//! a whole pair cancels in its ratio. A disturbance of one side of some pairs does not change the median.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ pub(crate) const FEWEST: usize = 11;
 pub(crate) struct Samples(pub(crate) Vec<(f64, f64)>);
 
 impl Samples {
-    /// Takes `repetitions` pairs, after one that pays for first touches.
+    /// Takes `repetitions` pairs, after a first pair that is left out, because it touches pages for the first time.
     pub(crate) fn of(repetitions: usize, mut pair: impl FnMut() -> (f64, f64)) -> Self {
         pair();
         (0..repetitions).map(|_| pair()).collect()
@@ -26,7 +26,7 @@ impl Samples {
         (0..repetitions).map(|_| pair()).collect()
     }
 
-    /// Returns the quartiles of a number that is computed of each pair.
+    /// Returns the quartiles of a number that is computed from each pair.
     pub(crate) fn quarters(&self, number: impl Fn(f64, f64) -> f64) -> [f64; 3] {
         quantiles(self.0.iter().map(|&(cost, limit)| number(cost, limit)).collect(), [0.25, 0.5, 0.75])
     }
@@ -51,7 +51,7 @@ impl FromIterator<(f64, f64)> for Samples {
     }
 }
 
-/// Returns quantiles of numbers, with linear interpolation.
+/// Returns quantiles of numbers (0.5 is the median), with linear interpolation.
 fn quantiles<const N: usize>(mut numbers: Vec<f64>, parts: [f64; N]) -> [f64; N] {
     assert!(!numbers.is_empty(), "no samples were taken");
     numbers.sort_by(f64::total_cmp);
@@ -66,7 +66,7 @@ pub(crate) fn median(numbers: Vec<f64>) -> f64 {
     quantiles(numbers, [0.5])[0]
 }
 
-/// Runs `body`, which does `operations` operations, and returns nanoseconds of one.
+/// Runs `body`, which performs `operations` operations. Returns the nanoseconds of one operation.
 #[inline]
 pub(crate) fn nanoseconds_each(operations: usize, body: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -79,7 +79,7 @@ pub(crate) fn each(times: usize, mut call: impl FnMut()) -> f64 {
     numbered(times as u64, |_| call())
 }
 
-/// Calls `call` with each number below `times`, and returns the nanoseconds of one call.
+/// Calls `call` with each number less than `times`. Returns the nanoseconds of one call.
 #[inline]
 pub(crate) fn numbered(times: u64, call: impl FnMut(u64)) -> f64 {
     nanoseconds_each(times as usize, || (0..times).for_each(call))

@@ -1,7 +1,7 @@
 //! Sheets: texts with sections of data lines, which define the measures and the report.
 //!
-//! A line `# name title` begins a section. A line with a word in small letters and a colon in front is of that kind, its parts between
-//! ` | `, with `@place` in front where the same cases are measured in several places. Other paragraphs are texts.
+//! A line `# name title` begins a section. A data line is `kind: @place part | part | ..`: the kind is a word in small letters; the
+//! place is there only if the same cases are measured in several places. Other paragraphs are texts.
 
 use std::sync::LazyLock;
 
@@ -13,33 +13,33 @@ pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &
     section.into_iter().flat_map(|section| &section.lines).filter(move |line| line.kind == kind)
 }
 
-/// Returns the names and numbers of a measure's lines `sizes: kind`.
+/// Returns (name, numbers) of a measure's lines `sizes: kind | name | numbers`.
 pub(crate) fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
     let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
     let of = move |line: &'static SheetLine| (line.part(1), line.part(2).split(' ').map(number).collect());
     lines(measure, "sizes").filter(move |line| line.part(0) == kind).map(of)
 }
 
-/// [`sizes`], one number at a time.
+/// Returns (name, number) for each number of [`sizes`].
 pub(crate) fn each_size(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, usize)> {
     sizes(measure, kind).flat_map(|(name, numbers)| numbers.into_iter().map(move |number| (name, number)))
 }
 
-/// A section: a measure, or a topic of the report.
+/// A section of a sheet: a measure, or a topic of the report.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// The name on the command line and in files.
+    /// Name of the section, on the command line and in files.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) lines: Vec<SheetLine>,
 }
 
-/// A data line of a section; or a paragraph, of the kind `text`.
+/// A data line of a section, or a paragraph, which has the kind `text`.
 #[derive(Debug)]
 pub(crate) struct SheetLine {
-    /// The first word: `step`, `cases` ..
+    /// The word before the colon: `step`, `cases` ..
     pub(crate) kind: &'static str,
-    /// The place, where the same cases are measured in several places; otherwise empty.
+    /// The place of measurement, if the same cases are measured in several places; otherwise empty.
     pub(crate) place: &'static str,
     parts: Vec<&'static str>,
 }
@@ -66,7 +66,7 @@ impl Section {
 }
 
 impl SheetLine {
-    /// Parses a line that begins with a kind in small letters.
+    /// Parses a data line; `None` if the line does not begin with a kind in small letters.
     fn parse(line: &'static str) -> Option<Self> {
         let (kind, rest) = line.split_once(": ")?;
         let (place, rest) =
@@ -79,7 +79,7 @@ impl SheetLine {
         self.parts.get(at).copied().unwrap_or_default()
     }
 
-    /// The parts from a number on, each split at ` = `.
+    /// Returns the parts from index `from` on, each split at ` = `.
     pub(crate) fn pairs(&self, from: usize) -> impl Iterator<Item = (&'static str, &'static str)> {
         let parts = self.parts.get(from..).unwrap_or_default();
         parts.iter().map(|part| part.split_once(" = ").unwrap_or((part, "")))

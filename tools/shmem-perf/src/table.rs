@@ -1,4 +1,4 @@
-//! Cases as text: a table to read, or a line of JSON for each.
+//! Results as text: tables for people, or a line of JSON for each case.
 
 use shmem_core::text_table::Columns;
 
@@ -55,14 +55,14 @@ fn table(group: &[&Case]) -> String {
     columns.to_string()
 }
 
-/// The ratio, with the speed over a loop of puts and the tail, if there are any.
+/// Formats the ratio, followed by the speedup over a loop of puts and the 95th percentile if the case has them.
 pub(crate) fn ratio(case: &Case) -> String {
     let faster = case.vs_a1.map(|times| format!(", {times:.2}x A1"));
     let tail = case.p95.map(|p95| format!(", p95 {p95:.2}"));
     [Some(format!("{:.3}", case.ratio)), faster, tail].into_iter().flatten().collect()
 }
 
-/// A number with three significant digits, or all digits before the point.
+/// Formats a number with three significant digits, or with all digits before the point if there are more.
 pub(crate) fn digits(number: f64) -> String {
     let before = number.abs().log10().floor().clamp(-6.0, 2.0);
     format!("{number:.*}", (2.0 - before) as usize)

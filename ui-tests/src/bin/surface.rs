@@ -1,25 +1,25 @@
-//! Prints what safe code can call and implement of a crate: `surface FILE`, the JSON of rustdoc with private and hidden items. A
-//! line each:
+//! Prints the functions and traits of a crate that safe code can call or implement, one on each line: `surface FILE`. The file is
+//! rustdoc's JSON, with private and hidden items.
 //!
 //! ```text
-//! fn       a safe function or method that is public, or one of a public trait
-//! trait    a public trait that safe code may implement, unless it is sealed
-//! literal  a struct whose fields are all public: every value of them is one of it
-//! impl     a trait of a public type: `Clone`, `Default` and `Deref` make values
+//! fn       a safe function or method that is public, or in a public trait
+//! trait    a public trait that is not unsafe: safe code may implement it, unless it is sealed
+//! literal  a struct whose fields are all public, so that safe code can build any value of it
+//! impl     a trait that a public type implements, because traits such as `Default` make values
 //! ```
 //!
-//! Hidden items end with `hidden`. Paths are those of definitions. A lint of the workspace makes sure that what is `pub` can be reached.
-//! `ci/surface.sh` compares the lines with reviewed ones.
+//! Lines of hidden items end with `hidden`. Paths are those of definitions. A lint of the workspace ensures that each `pub` item is
+//! reachable. `ci/surface.sh` compares the lines with a reviewed list.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// Traits that neither make nor change values.
+/// Traits that cannot make or change values, and so are not listed.
 const HARMLESS: &str = "Debug Display Eq Error ExactSizeIterator FusedIterator Hash Ord PartialEq PartialOrd \
     StructuralPartialEq TrivialClone";
 
-/// The module of types of C libraries, whose functions are all unsafe.
+/// Name of the modules with types of C libraries. They are skipped, because all their functions are unsafe.
 const BINDINGS: &str = "bindings";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let index = document["index"].as_object().ok_or("this is no JSON of rustdoc")?;
     let mut surface = Surface { index, lines: Vec::new() };
     surface.module(&document["root"], "", false);
-    // An unknown format of rustdoc is an error, and no empty answer.
+    // If rustdoc's format has changed, fail, and do not print an empty list.
     for kind in ["fn ", "impl "] {
         if !surface.lines.iter().any(|line| line.starts_with(kind)) {
             return Err(
@@ -155,7 +155,7 @@ fn elements(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// The fields of a struct of any kind.
+/// Returns the fields of a struct, with or without names.
 fn fields(kind: &Value) -> impl Iterator<Item = &Value> {
     elements(&kind["plain"]["fields"]).chain(elements(&kind["tuple"]))
 }
@@ -164,13 +164,13 @@ fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") }
 }
 
-/// A path with its arguments, in short: the last part of its name.
+/// Returns the last part of a path, with its type arguments.
 fn named(path: &Value) -> String {
     let name = path["path"].as_str().unwrap_or_default();
     name.rsplit("::").next().unwrap_or_default().to_owned() + &arguments(&path["args"])
 }
 
-/// `<A, B>`, without lifetimes. Longer types are an underscore.
+/// Returns type arguments as `<A, B>`, without lifetimes, with `_` for complicated types.
 fn arguments(list: &Value) -> String {
     let types = elements(&list["angle_bracketed"]["args"]).filter_map(|one| {
         one.get("type").map(shown).or_else(|| Some(one.get("const")?["expr"].as_str()?.to_owned()))

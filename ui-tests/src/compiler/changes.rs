@@ -1,4 +1,4 @@
-//! Macros of safe code that change items which other macros have already seen.
+//! Safe macros that change items after other macros have seen these items.
 //!
 //! A crate of its own, built by `compiler.rs`.
 
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
-/// `#[changes::words(old => new)]`: the item, with `new` in place of `old`.
+/// Replaces `old` by `new` in an item: `#[changes::words(old => new)]`.
 #[proc_macro_attribute]
 pub fn words(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = arguments.to_string();
@@ -19,12 +19,12 @@ pub fn words(arguments: TokenStream, item: TokenStream) -> TokenStream {
     item.replace(old.trim(), new.trim()).parse().expect("Rust")
 }
 
-/// `changes::each_time!((a) (b) (c))`: the next one at each expansion.
+/// Expands to the next group at each expansion: `changes::each_time!((a) (b) (c))`.
 #[proc_macro]
 pub fn each_time(list: TokenStream) -> TokenStream {
     static NEXT: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
     let mut next = NEXT.lock().expect("no expansion panics with it");
-    // Spaces between tokens depend on the path of the tokens.
+    // White space is removed, because it depends on the macros that the tokens have passed through.
     let next = next.entry(list.to_string().replace(char::is_whitespace, "")).or_default();
     let list: Vec<Group> = list
         .into_iter()
@@ -37,7 +37,7 @@ pub fn each_time(list: TokenStream) -> TokenStream {
     list[(*next - 1) % list.len()].stream()
 }
 
-/// `#[changes::nothing_required(..)]`: implements a trait for every type. Removes any other item.
+/// Implements a trait for every type: `#[changes::nothing_required(..)]`. Removes an item that is no trait.
 #[proc_macro_attribute]
 pub fn nothing_required(_: TokenStream, item: TokenStream) -> TokenStream {
     let item = item.to_string();

@@ -1,4 +1,4 @@
-//! Chooses units of domains and contexts.
+//! Chooses the units of domains and contexts.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,42 +6,42 @@ use std::collections::btree_map::Entry;
 use super::units::Units;
 use super::{Design, Hints, Level, Sharing, Tracking};
 
-/// A domain of a [`Mapping`].
+/// The number of a domain of a [`Mapping`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainId(u32);
 
-/// The unit of a context.
+/// The unit that a context got, and how the context must use the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The unit.
+    /// Number of the unit.
     pub unit: u32,
-    /// Whether operations take a lock.
+    /// Whether operations of the context must lock the unit.
     pub locked: bool,
-    /// How its operations are tracked to completion.
+    /// How operations of the context are tracked until completion.
     pub tracking: Tracking,
 }
 
-/// No suitable unit is left.
+/// The error that no suitable unit is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// Level of the domain or context.
+    /// Level of the domain or context that got no unit.
     pub level: Level,
-    /// Units in use.
+    /// Number of units in use.
     pub used: usize,
-    /// Units of this PE.
+    /// Number of units that this PE may use.
     pub limit: usize,
-    /// Units that are reserved by hints.
+    /// Number of units that hints reserve for domains or contexts not yet created.
     pub kept: usize,
-    /// Whether a unit with a lock exists, which could be shared.
+    /// Whether a unit with a lock exists, which [`Sharing::Efficient`] would share.
     pub could_share: bool,
 }
 
-/// The units of a PE, its domains and contexts. See the [module](super).
+/// The units of a PE and their assignment to domains and contexts. See the [module](super).
 #[derive(Debug)]
 pub struct Mapping {
-    /// The design.
+    /// Whether domains or contexts get units.
     pub design: Design,
-    /// How units are shared.
+    /// How units are shared without hints.
     pub sharing: Sharing,
     hints: Option<Hints>,
     units: Units,
@@ -53,11 +53,11 @@ pub struct Mapping {
 struct Domain {
     level: Level,
     of_the_world: bool,
-    /// Whether contexts can still be created.
+    /// Whether contexts can still be created in the domain.
     open: bool,
-    /// The unit of the domain itself.
+    /// The unit that was assigned to the domain when it was created. `None` with [`Design::Context`].
     unit: Option<u32>,
-    /// Number of contexts on each unit.
+    /// Number of the domain's contexts on each unit.
     contexts: BTreeMap<u32, usize>,
 }
 
@@ -65,36 +65,36 @@ struct Domain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Own,
-    /// A new unit with a lock, which others can join.
+    /// On a new unit with a lock, which other domains may join.
     Begin,
-    /// A unit with a lock that others use.
+    /// On a unit with a lock that other domains already use.
     Join,
     Refused,
 }
 
 impl Mapping {
-    /// A mapping on `limit` units; `None`: without a limit.
+    /// Returns a mapping on `limit` units, or on any number if `limit` is `None`.
     pub fn new(design: Design, sharing: Sharing, limit: Option<usize>) -> Self {
         let units = Units::new(limit);
         Self { design, sharing, hints: None, units, domains: BTreeMap::new(), created: 0 }
     }
 
-    /// The current hints.
+    /// The hints of the last [`configure`](Self::configure).
     pub fn hints(&self) -> Option<Hints> {
         self.hints
     }
 
-    /// Units in use.
+    /// Number of units in use.
     pub fn used(&self) -> usize {
         self.units.used()
     }
 
-    /// Units of this PE, where they are limited.
+    /// Number of units that this PE may use, or `None` if the number is not limited.
     pub fn limit(&self) -> Option<usize> {
         self.units.limit
     }
 
-    /// Whether a domain is open, or has contexts.
+    /// Whether a domain is open (contexts can be created in it) or still has contexts.
     pub fn is_alive(&self, domain: DomainId) -> bool {
         self.domains.contains_key(&domain)
     }
@@ -104,12 +104,12 @@ impl Mapping {
         self.domains.values().filter_map(|domain| domain.contexts.get(&unit)).sum()
     }
 
-    /// Sets hints, and `limit` if given. No domain or context may exist except the world's own, because earlier units
-    /// were granted under the previous hints.
+    /// Sets the hints, and the limit on units if `limit` is `Some`. Only the world's own domain and context may exist, because
+    /// units that are in use were assigned by the previous hints.
     ///
     /// # Panics
     ///
-    /// If others exist, or the limit is 0.
+    /// If other domains or contexts exist, or the limit is 0.
     pub fn configure(&mut self, hints: Hints, limit: Option<usize>) {
         let is_idle = |domain: &Domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1;
         assert!(self.domains.values().all(is_idle), "hints were changed while domains or contexts live");
@@ -118,7 +118,7 @@ impl Mapping {
         self.units.limit = limit.or(self.units.limit);
     }
 
-    /// Creates the domain of the world, at the world's level, with the world's own context.
+    /// Creates the world's domain with `level`, the world's thread level, and the world's own context in this domain.
     ///
     /// # Errors
     ///
@@ -135,13 +135,13 @@ impl Mapping {
         Ok((id, self.give(id, unit)))
     }
 
-    /// Creates `number` domains of one level, or none. Maps them as if `number` had been hinted.
+    /// Creates `number` domains of one level, or none if a unit is missing. Assigns units as if hints had announced them.
     ///
     /// # Errors
     ///
     /// [`Shortage`] if a domain gets no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        // Otherwise the first domains would take all units, and leave none to share.
+        // The hint reserves a unit to share. Otherwise the first domains would use up all units.
         let is_hint = self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1;
         let together = is_hint.then(|| {
             let (mut hints, live) = (self.hints.unwrap_or_default(), self.of_level(level).count());
@@ -166,7 +166,7 @@ impl Mapping {
         Ok(ids)
     }
 
-    /// Closes a domain to further contexts. Its unit is free when its last context is destroyed.
+    /// Closes a domain to further contexts. The domain's unit is free when the last context of the domain is destroyed.
     pub fn destroy_domain(&mut self, domain: DomainId) {
         self.domains.entry(domain).and_modify(|closed| closed.open = false);
         self.settle(domain);
@@ -188,7 +188,7 @@ impl Mapping {
             panic!("a context was asked for of a domain that is destroyed")
         };
         let level = *level;
-        // The domain's own unit serves the first context, and later contexts without a better unit.
+        // The domain's own unit is for its first context, and for later contexts that get no unit of their own.
         let idle = unit.filter(|unit| !contexts.contains_key(unit));
         let emptiest = || contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
         let shares = match self.design {
@@ -214,7 +214,7 @@ impl Mapping {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there is no such context.
     pub fn destroy_context(&mut self, domain: DomainId, unit: u32) {
         let contexts = self.domains.get_mut(&domain).map(|domain| domain.contexts.entry(unit));
         let Some(Entry::Occupied(mut contexts)) = contexts else {
@@ -240,7 +240,7 @@ impl Mapping {
         Assignment { unit, locked: self.units.is_locked(unit), tracking: self.design.tracking() }
     }
 
-    /// Releases the unit of a domain that is closed and empty.
+    /// Releases the unit of a domain if the domain is closed and has no contexts.
     fn settle(&mut self, domain: DomainId) {
         let over = |domain: &Domain| !domain.open && domain.contexts.is_empty();
         if self.domains.get(&domain).is_some_and(over)
@@ -250,7 +250,7 @@ impl Mapping {
         }
     }
 
-    /// Takes a unit for a domain or a context.
+    /// Assigns a unit to a domain or a context of `level`, under the hints `expected`.
     fn place(&mut self, level: Level, expected: Option<Hints>) -> Result<u32, Shortage> {
         let kept = self.kept(expected).iter().sum();
         let unit = match self.way(level, expected) {
@@ -262,7 +262,7 @@ impl Mapping {
         unit.ok_or_else(|| self.shortage(level, kept))
     }
 
-    /// Returns how a domain or a context of `level` gets a unit, by the first row that matches.
+    /// Returns how a domain or a context of `level` gets a unit, under the hints `expected`. The first arm that matches decides.
     fn way(&self, level: Level, expected: Option<Hints>) -> Way {
         let ([unlocked, locked], free) = (self.kept(expected), self.units.free());
         let (is_spare, is_expected) =
@@ -271,22 +271,22 @@ impl Mapping {
         match (level.is_concurrent(), self.sharing) {
             (false, _) if is_spare || (is_expected && unlocked > 0) => Way::Own,
             (true, _) if is_expected && locked > 0 => Way::Own,
-            // `Conservative` saves limited units once there is a unit to share.
+            // `Conservative` saves units, if they are limited, as soon as there is a unit to share.
             (true, Sharing::Conservative) if is_spare && !(begun && self.units.limit.is_some()) => Way::Own,
             (true, Sharing::Efficient) if is_spare => Way::Own,
             (false, Sharing::Conservative) => Way::Refused,
-            // Hinted domains begin a shared unit while units are left; others join an existing one first.
+            // A hinted domain gets a new unit to share while units are left. Other domains prefer an existing one.
             _ if free > 0 && locked > 0 && (is_expected || !begun) => Way::Begin,
             _ => Way::Join,
         }
     }
 
-    /// The domains of a level that the program has made.
+    /// The domains of a level, without the world's own.
     fn of_level(&self, level: Level) -> impl Iterator<Item = &Domain> {
         self.domains.values().filter(move |domain| domain.level == level && !domain.of_the_world)
     }
 
-    /// Whether hints announce more domains of `level` than exist, or more contexts with [`Design::Context`].
+    /// Whether the hints `expected` announce more domains of `level` (with [`Design::Context`]: contexts) than exist.
     fn is_expected(&self, level: Level, expected: Option<Hints>) -> bool {
         let live = || match self.design {
             Design::Context => {
@@ -297,8 +297,8 @@ impl Mapping {
         expected.is_some_and(|hints| live() < hints.of(level))
     }
 
-    /// Number of units, without a lock and with one, that are reserved for hinted domains not yet created. If units are too few,
-    /// domains without a lock have priority. The other domains share the rest, at least one unit.
+    /// Returns the numbers of units that are reserved for hinted domains that are not yet created, without a lock and with a lock.
+    /// If units are too few, domains without a lock have priority, and the other domains share the remaining units, at least one.
     fn kept(&self, expected: Option<Hints>) -> [usize; 2] {
         let Some(hints) = expected else { return [0; 2] };
         let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.world.is_some());
@@ -311,7 +311,7 @@ impl Mapping {
         core::array::from_fn(|lock| planned[lock].saturating_sub(self.units.hinted[lock]))
     }
 
-    /// Whether a further context of a domain may have a unit of its own.
+    /// Whether enough units are free that a further context of a domain may have its own.
     fn is_ample(&self) -> bool {
         let free = self.units.free();
         match (self.units.limit, self.hints, self.sharing) {

@@ -1,13 +1,13 @@
 //! Decides which contexts get which units of the node's network interface.
 //!
-//! A **unit** is a hardware queue that issues operations and reports their completion (endpoint, completion queue, counter);
-//! a node has few. A program makes **domains**, groups of contexts of one thread level, and contexts in domains. A [`Mapping`] is
-//! called for each domain and context that is created or destroyed, and returns unit numbers. It does no I/O.
+//! A **unit** is a hardware queue that issues operations and reports their completion (endpoint, completion queue, counter). A node
+//! has few units. A program makes **domains**, which are groups of contexts with one thread level, and contexts in domains. A
+//! [`Mapping`] is called whenever a domain or context is created or destroyed. It returns numbers of units, and does no I/O.
 //!
-//! A unit is **locked** or not for as long as it is in use. A unit without a lock serves one domain, whose contexts are never used
-//! concurrently. No other domain ever joins that unit.
+//! As long as a unit is in use, it either has a lock or has none. A unit without a lock belongs to one domain, whose contexts are
+//! never used concurrently.
 //!
-//! Source: contexts and domains in Cray SHMEM (2016): Design-0, its hybrid, Design-1 and Design-2 are [`Design`]s.
+//! Source: contexts and domains in Cray SHMEM (2016). Its Design-0, hybrid, Design-1 and Design-2 are values of [`Design`].
 
 mod assign_units;
 mod units;
@@ -22,44 +22,44 @@ use crate::fixed_text::named;
 mod tests;
 
 named! {
-    /// How many threads use the contexts of a domain, and when.
+    /// Which threads may use the contexts of a domain, and whether concurrently.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Level {
-        /// One thread (`SHMEM_THREAD_SINGLE`).
+        /// One thread uses the contexts (`SHMEM_THREAD_SINGLE`).
         Private = "Private",
-        /// Several threads, one at a time.
+        /// Several threads use the contexts, one thread at a time.
         Serialized = "Serialized",
-        /// Any thread, any time (`SHMEM_THREAD_MULTIPLE`).
+        /// Any thread uses the contexts, at any time (`SHMEM_THREAD_MULTIPLE`).
         Multiple = "Multiple",
     }
 }
 
 impl Level {
-    /// Whether contexts are used concurrently, so that their unit has a lock.
+    /// Whether contexts of the level may be used concurrently, so that their unit has a lock.
     pub const fn is_concurrent(self) -> bool {
         matches!(self, Self::Multiple)
     }
 }
 
 named! {
-    /// Whether domains or contexts get units, and how operations are tracked. The name is the environment variable's value.
+    /// Whether domains or contexts get units, and how operations are tracked. `auto` etc. are values of the environment variable.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Design {
-        /// A unit per domain, and per further context while units suffice.
+        /// A unit per domain. Further contexts of a domain get their own units while there are enough.
         Auto = "auto",
-        /// A unit per domain; every operation is an event of its context (Design-0).
+        /// A unit per domain. The completion of each operation is an event of its context (Design-0).
         Events = "events",
-        /// A unit per domain; small operations are counted together, large ones are events (the hybrid).
+        /// A unit per domain. The completions of small operations are counted, those of large operations are events (the hybrid).
         Hybrid = "hybrid",
-        /// A unit per domain, whose operations are counted together (Design-1).
+        /// A unit per domain. The completions of all operations of the domain are counted together (Design-1).
         Domain = "domain",
-        /// A unit per context, whose operations are counted (Design-2).
+        /// A unit per context. The completions of its operations are counted (Design-2).
         Context = "context",
     }
 }
 
 impl Design {
-    /// How operations are tracked.
+    /// How this design tracks operations until completion.
     pub const fn tracking(self) -> Tracking {
         match self {
             Self::Events => Tracking::Events,
@@ -70,33 +70,33 @@ impl Design {
 }
 
 named! {
-    /// How units are shared without hints of the program. If units are unlimited, each domain gets a unit. The
-    /// name is the environment variable's value.
+    /// How units are shared if the program gives no hints. If the number of units is not limited, each domain gets a unit.
+    /// `efficient` etc. are values of the environment variable.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Sharing {
-        /// Saves units for domains without a lock: domains of level Multiple share a unit from the start. Other levels get a
-        /// unit without a lock, or are refused.
+        /// Saves units for domains that need no lock. Domains of level Multiple share a unit from the start. Domains of other
+        /// levels get a unit without a lock, or fail with [`Shortage`].
         Conservative = "conservative",
-        /// Uses all units: domains of level Multiple take free units first. Other levels share a unit with a lock if no unit is
-        /// free, and are refused only if no unit with a lock exists.
+        /// Uses all units. Domains of level Multiple share only when no unit is free. Domains of other levels then share a unit
+        /// with a lock, and fail with [`Shortage`] only if no unit has a lock.
         Efficient = "efficient",
     }
 }
 
-/// The number of domains that a program expects to have at a time, by level; with [`Design::Context`],
-/// of contexts. More or fewer can be created.
+/// The numbers of domains that a program expects to have at the same time, by level. With [`Design::Context`], the numbers of
+/// contexts. A program may create more or fewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
-    /// Of level Private.
+    /// Number of domains of level Private.
     pub private: usize,
-    /// Of level Serialized.
+    /// Number of domains of level Serialized.
     pub serialized: usize,
-    /// Of level Multiple.
+    /// Number of domains of level Multiple.
     pub multiple: usize,
 }
 
 impl Hints {
-    /// Domains of a level.
+    /// Number of domains of a level.
     pub const fn of(mut self, level: Level) -> usize {
         *self.of_mut(level)
     }
@@ -109,12 +109,12 @@ impl Hints {
         }
     }
 
-    /// Domains without a lock.
+    /// Number of domains whose units need no lock.
     pub const fn unlocked(self) -> usize {
         self.private.saturating_add(self.serialized)
     }
 
-    /// Domains of all levels.
+    /// Number of domains of all levels.
     pub const fn total(self) -> usize {
         self.unlocked().saturating_add(self.multiple)
     }

@@ -1,13 +1,13 @@
-//! The units of a PE: its share of the node's units, and which of them are in use.
+//! The units of a PE: how many of the node's units the PE may use, and which of them are in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     locked: bool,
-    /// Whether the unit counts against hints: taken for a domain, or for a context if contexts have units.
+    /// Whether hints can announce the unit: it was assigned to a domain, or to a context with `Design::Context`.
     is_hinted: bool,
-    /// Number of domains and contexts.
+    /// Number of domains and contexts that use the unit.
     holders: usize,
 }
 
@@ -15,10 +15,10 @@ struct Unit {
 pub(super) struct Units {
     pub(super) limit: Option<usize>,
     pub(super) world: Option<u32>,
-    /// Number of hinted units: without a lock, and with a lock.
+    /// Numbers of units in use with `is_hinted`, first without a lock, then with a lock.
     pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
-    /// Free numbers below the highest number that was ever in use.
+    /// Numbers of free units below the highest unit number that was ever in use.
     gaps: BTreeSet<u32>,
 }
 
@@ -39,7 +39,7 @@ impl Units {
         self.used.get(&unit).is_some_and(|unit| unit.locked)
     }
 
-    /// Takes the free unit with the smallest number.
+    /// Assigns the free unit with the smallest number, or returns `None` if no unit is free.
     pub(super) fn take(&mut self, locked: bool, is_hinted: bool) -> Option<u32> {
         if self.free() == 0 {
             return None;
@@ -64,7 +64,7 @@ impl Units {
         }
     }
 
-    /// The unit with a lock that has the fewest holders; the world's unit only where there is no other.
+    /// Returns the unit with a lock that has the fewest holders. The world's unit is returned only if no other unit has a lock.
     pub(super) fn least_shared(&self) -> Option<u32> {
         let locked = self.used.iter().filter(|(_, unit)| unit.locked);
         let least =
@@ -73,14 +73,14 @@ impl Units {
     }
 }
 
-/// The share of the PE in slot `slot` when `limit` units are divided evenly among `pes` PEs. The first PEs share the remainder,
-/// one each.
+/// Returns the number of units of the PE in slot `slot`, when `limit` units are divided evenly among `pes` PEs. The PEs in the
+/// first slots get one unit more if there is a remainder.
 pub const fn evenly(limit: usize, pes: usize, slot: usize) -> usize {
     limit / pes + (slot < limit % pes) as usize
 }
 
-/// The shares of PEs by the number of units that each wants (max-min fairness). If units suffice, each PE gets that number, and the
-/// rest is divided evenly. Otherwise no PE gets more units than a PE that wants more than its share.
+/// Divides `limit` units among PEs that want `wants` units each (max-min fairness). If units suffice, each PE gets the number that
+/// it wants, and the rest is divided evenly. Otherwise units are divided evenly, but no PE gets more than it wants.
 pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
     let mut parts = vec![0; wants.len()];
     let mut left = limit;
@@ -89,7 +89,7 @@ pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
         if wanting.is_empty() || left == 0 {
             break;
         }
-        // Equal parts, until fewer units than PEs are left.
+        // The same number for each PE, or one unit for the first PEs if there are fewer units than PEs.
         let each = (left / wanting.len()).max(1);
         for pe in wanting {
             let part = each.min(wants[pe] - parts[pe]).min(left);

@@ -1,15 +1,15 @@
 //! Non-blocking transfers.
 //!
-//! A transfer needs its buffer until the transfer is complete. No destructor can guarantee that, because a value can be forgotten. Three
-//! forms keep the buffer alive in other ways:
+//! The buffer of a transfer must stay valid until the transfer is complete. No destructor can guarantee that, because a value can be
+//! forgotten. Three forms of transfer guarantee it in other ways:
 //!
-//! * A [`Scope`] borrows buffers beyond its own end, and ends in a quiet, also when it unwinds or the process exits
-//!   ([`under_way`](crate::transport::in_flight)). A scope is a closure, so cannot be forgotten.
-//! * A [`Pending`] transfer owns its buffer. A forgotten transfer leaks the buffer.
-//! * Symmetric memory lives as long as the token: [`put_from`](NonBlocking::put_from) and
-//!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.
+//! * A [`Scope`] has transfers whose buffers are borrowed for longer than the scope. It ends in a quiet, also when it unwinds or the
+//!   process exits ([`under_way`](crate::transport::under_way)). A scope cannot be forgotten, because it is a closure.
+//! * A [`Pending`] transfer owns its buffer. If it is forgotten, its buffer is leaked.
+//! * [`put_from`](NonBlocking::put_from) and [`get_into`](NonBlocking::get_into) have symmetric memory as their buffer, which lives as
+//!   long as the token. They are complete after the token's quiet.
 //!
-//! Nothing is allocated, and no list is kept, because the endpoint tracks completion.
+//! The endpoint tracks completion, so nothing is allocated, and there is no list of transfers.
 
 mod owned;
 mod scope;
@@ -45,8 +45,8 @@ use crate::symmetric_data::Contents;
 /// }
 /// ```
 pub trait NonBlocking: Initiator {
-    /// Runs `body`, which starts operations on the scope; all of them are complete when this returns, also
-    /// when `body` panics. Their buffers are borrowed from the environment of the closure until then.
+    /// Calls `body`, which starts operations on the scope. When `scope` returns or unwinds, these operations are complete. Until then
+    /// their buffers are borrowed from the environment of the closure.
     ///
     /// Other operations of the token are completed as well. If completion fails, the process is aborted, because other PEs may still write
     /// to memory that is about to be reused.
@@ -87,8 +87,8 @@ pub trait NonBlocking: Initiator {
         Pending::get(self.endpoint(), buffer, place)
     }
 
-    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The copy is read before the token's next
-    /// quiet returns; then the data is visible to every PE.
+    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The token's next quiet completes the
+    /// transfer: the copy has been read, and the data is visible to every PE.
     ///
     /// # Panics
     ///
@@ -103,7 +103,7 @@ pub trait NonBlocking: Initiator {
     {
         check_len(place, source.len());
         let from = source.as_ptr().cast::<<P::Contents as Contents>::Item>();
-        // SAFETY: `source` has the place's number of items, and exists for as long as an endpoint.
+        // SAFETY: `source` has the place's number of items (`check_len`), in symmetric memory, which outlives the endpoint.
         unsafe { place.put_from(self.endpoint(), from, Family::PutNbi) };
     }
 
@@ -119,8 +119,8 @@ pub trait NonBlocking: Initiator {
     fn get_into<P: Place>(&self, into: Here<'_, P::Contents>, place: P) {
         check_len(place, into.len());
         let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
-        // SAFETY: `into` has the place's number of items, and exists for as long as an endpoint;
-        // outside phases any PE may write there.
+        // SAFETY: `into` has the place's number of items (`check_len`), in symmetric memory, which outlives the endpoint. Outside
+        // phases any PE may write to symmetric memory.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 }

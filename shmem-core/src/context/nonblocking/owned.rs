@@ -12,10 +12,10 @@ use crate::endpoint::Endpoint;
 use crate::observe::Family;
 use crate::symmetric_data::PlainData;
 
-/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (A conversion from `Box` to
-/// `Vec` and back copies nothing, because the vector has no spare capacity.)
+/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (A `Box` is converted to a `Vec` and back without a copy, because the
+/// vector has no spare capacity.)
 pub trait Buffer: sealed::Sealed + Into<Vec<Self::Item>> + From<Vec<Self::Item>> {
-    /// Type of items.
+    /// Type of the buffer's items.
     type Item: PlainData;
 }
 
@@ -33,8 +33,8 @@ impl<T: PlainData> Buffer for Box<[T]> {
     type Item = T;
 }
 
-/// The raw parts of a vector. While other PEs may use its memory, no value owns that memory. Parts that are not reassembled are
-/// leaked.
+/// The raw parts of a vector. They own no memory, because other PEs may access the vector's memory during a transfer. If the vector
+/// is not rebuilt from them, its memory is leaked.
 struct Parts<T> {
     start: *mut T,
     len: usize,
@@ -43,13 +43,12 @@ struct Parts<T> {
 
 /// A transfer that owns its buffer until it is complete.
 ///
-/// A drop waits, as [`wait`](Self::wait) does, and frees the buffer. Forgetting the transfer leaks the buffer. A transfer cannot
-/// leave its thread.
+/// Dropping a transfer blocks until it is complete, as [`wait`](Self::wait) does, and frees the buffer. Forgetting a transfer leaks
+/// the buffer. A transfer cannot be sent to another thread.
 ///
-/// It is also a future of the buffer, for any executor. On the node a transfer is complete at the first poll. No thread of the library
-/// waits for completions, so a poll of an unfinished transfer makes progress, and wakes its own task at once: other tasks run in
-/// between, and the executor does not sleep while a transfer is pending. A poll does not give up after `SHMEM_TIMEOUT`;
-/// [`wait`](Self::wait) does.
+/// A transfer is also a future, whose output is the buffer, for any executor. On the same node it is complete at the first poll. The
+/// library has no thread that waits for completions. So a poll of an incomplete transfer makes progress, and wakes its own task at
+/// once: other tasks can run, but the executor does not sleep. Unlike [`wait`](Self::wait), polls have no timeout (`SHMEM_TIMEOUT`).
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -65,7 +64,7 @@ struct Parts<T> {
 #[must_use = "the buffer comes back by `wait` or `.await`; dropping it waits as well"]
 pub struct Pending<'t, B: Buffer> {
     endpoint: &'t Endpoint,
-    /// Taken by `wait` and `drop`.
+    /// The buffer. `None` after `wait`, `drop` or the last poll.
     parts: Option<Parts<B::Item>>,
     location: &'static Location<'static>,
     _buffer: PhantomData<B>,
@@ -76,7 +75,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
     pub(super) fn put<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, place: P, buffer: B) -> Self {
         let pending = Self::of(endpoint, place, buffer);
         let source = pending.start();
-        // SAFETY: the place's number of items, readable and unchanged until a quiet, or for ever.
+        // SAFETY: `source` has the place's number of items, readable and unchanged until a quiet, or for ever.
         unsafe { place.put_from(endpoint, source, Family::PutNbi) };
         pending
     }
@@ -85,7 +84,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
     pub(super) fn get<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, buffer: B, place: P) -> Self {
         let pending = Self::of(endpoint, place, buffer);
         let into = pending.start();
-        // SAFETY: the place's number of items, used by no one else until a quiet, or for ever.
+        // SAFETY: `into` has the place's number of items. Nothing else accesses them until a quiet, or for ever.
         unsafe { place.get_into(endpoint, into, Family::GetNbi) };
         pending
     }
@@ -106,7 +105,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
         self.parts.as_ref().map_or(core::ptr::null_mut(), |parts| parts.start)
     }
 
-    /// Waits until the transfer and all other operations of its token are complete; returns the buffer.
+    /// Blocks until the transfer and all other operations of its token are complete, and returns the buffer.
     ///
     /// # Panics
     ///
@@ -119,8 +118,8 @@ impl<'t, B: Buffer> Pending<'t, B> {
         self.complete().unwrap_or_else(|| given_back())
     }
 
-    /// Whether the transfer and all other operations of its token are complete: [`wait`](Self::wait) would return at once. Makes
-    /// progress, and does not wait.
+    /// Whether the transfer and all other operations of its token are complete, so that [`wait`](Self::wait) would return at once.
+    /// Makes progress, and does not block.
     pub fn is_complete(&self) -> bool {
         if self.parts.is_none() {
             return true;
@@ -128,17 +127,17 @@ impl<'t, B: Buffer> Pending<'t, B> {
         if self.endpoint.far_if_any().is_some_and(|far| !far.transport.is_quiet(far.channel)) {
             return false;
         }
-        // A quiet confirms completion, also to observers.
+        // This quiet returns at once. It completes the transfer for observers too.
         quiet_through(self.endpoint, self.location);
         true
     }
 
     fn complete(&mut self) -> Option<B> {
-        // If the quiet unwinds, the parts are forgotten, so the buffer is leaked.
+        // The parts are removed before the quiet. So if the quiet unwinds, the buffer is leaked.
         let Parts { start, len, capacity } = self.parts.take()?;
         quiet_through(self.endpoint, self.location);
-        // SAFETY: the parts of a vector (`of`), taken out once; any written bytes are items. After the quiet, no transfer
-        // uses the vector.
+        // SAFETY: `of` made the parts from a vector, and they are removed only once. Bytes that a transfer wrote are valid items.
+        // After the quiet, no transfer accesses the vector.
         Some(B::from(unsafe { Vec::from_raw_parts(start, len, capacity) }))
     }
 }
@@ -150,10 +149,10 @@ fn given_back() -> ! {
     panic!("the transfer is complete, and a poll has given its buffer back already: it is given back once")
 }
 
-/// A move leaves the buffer in place.
+/// The buffer is on the heap, so a move of the transfer does not move the buffer.
 impl<B: Buffer> Unpin for Pending<'_, B> {}
 
-/// See [`Pending`] for wake-ups.
+/// Completes with the buffer. [`Pending`] says when the task is woken.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Scopes: non-blocking transfers that borrow their buffers, and atomic operations whose results arrive later.
+//! Scopes: non-blocking transfers whose buffers are borrowed, and non-blocking atomic operations with a result.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -16,14 +16,14 @@ use crate::planted_fault::mutant;
 use crate::symmetric_data::{Contents, PlainData};
 use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 
-/// Non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).
+/// Starts non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).
 ///
-/// Sources are borrowed, and destinations and results exclusively, until the scope has ended: for `'env`. A scope is not a token, and
-/// has operations with a buffer or a result only. Inside the closure, the token itself has all others: its `fence` and `quiet` order
-/// and complete what the scope has started, too. Scopes of other contexts can be nested.
+/// For `'env`, which is longer than the scope, sources are borrowed, and destinations and results are borrowed exclusively. A scope
+/// has only the operations with a buffer or a result. The closure issues other operations on the token itself, whose `fence` and
+/// `quiet` also order and complete the operations of the scope. Scopes of other contexts can be nested.
 pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     token: &'scope I,
-    /// Both lifetimes are invariant.
+    /// Makes `'scope` invariant, as `_env` does for `'env`.
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }
@@ -44,7 +44,7 @@ pub(super) fn run<'env, I: Initiator + ?Sized, R>(
     if endpoint.far_if_any().is_some() {
         return under_way(quiet, body);
     }
-    // On a node no transfer is pending, but observers are notified.
+    // Without other nodes no transfer is pending. The quiet at the end is for observers.
     let _end = Completes(quiet);
     body()
 }
@@ -55,7 +55,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.endpoint()
     }
 
-    /// Starts [`Rma::put`](crate::context::Rma::put), with its panics.
+    /// Starts a put. Panics as [`Rma::put`](crate::context::Rma::put) does.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
@@ -69,11 +69,11 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     {
         let source: &'env C = source.source();
         check_len(place, source.len_of());
-        // SAFETY: `source` has the place's number of items, borrowed until the scope has ended in a quiet.
+        // SAFETY: `source` has as many items as the place, and is borrowed until the quiet at the end of the scope.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
 
-    /// Starts [`Rma::get`](crate::context::Rma::get), with its panics.
+    /// Starts a get. Panics as [`Rma::get`](crate::context::Rma::get) does.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
@@ -86,12 +86,11 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         let into: &'env mut C = into.destination();
         check_len(place, into.len_of());
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
-        // SAFETY: `into` has the place's number of items, borrowed exclusively until the scope has ended in
-        // a quiet.
+        // SAFETY: `into` has as many items as the place, and is borrowed exclusively until the quiet at the end of the scope.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 
-    /// Starts [`PutSignal::put_signal`](crate::context::PutSignal::put_signal), with its panics.
+    /// Starts a put with a signal. Panics as [`PutSignal::put_signal`](crate::context::PutSignal::put_signal) does.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
     #[inline(always)]
@@ -108,14 +107,14 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         let source: &'env C = source.source();
         check_len(place, source.len_of());
         check_pe(place.pe_of(), signal.pe());
-        // SAFETY: `source` has the place's number of items, borrowed until the scope has ended in a
-        // quiet; the signal is on the place's PE.
+        // SAFETY: `source` has as many items as the place, and is borrowed until the quiet at the end of the scope. The signal is
+        // on the same PE as the place (`check_pe`).
         unsafe {
             place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignalNbi);
         }
     }
 
-    /// Starts [`Raw::putmem`](crate::context::Raw::putmem), with its panics.
+    /// Starts an untyped put. Panics as [`Raw::putmem`](crate::context::Raw::putmem) does.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
     #[inline]
@@ -127,7 +126,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
     }
 
-    /// Starts [`Raw::getmem`](crate::context::Raw::getmem), with its panics.
+    /// Starts an untyped get. Panics as [`Raw::getmem`](crate::context::Raw::getmem) does.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem_nbi`.
     #[inline]
@@ -142,7 +141,7 @@ macro_rules! methods {
         $(#[$doc:meta])*
         $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident;
     )*) => {
-        /// Atomic operations with a result, as in [`Amo`](crate::context::Amo). The result is valid when the scope has ended.
+        /// The atomic operations of [`Amo`](crate::context::Amo) that have a result, which is valid when the scope has ended.
         impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
             $(methods! { @$kind $name($($value),*) [$($bound)*] = $op, $family })*
         }
@@ -158,7 +157,7 @@ macro_rules! methods {
             word: On<'_, W>
             $(, $value: W::Value)*
         ) {
-            // SAFETY: borrowed exclusively until the scope has ended in a quiet.
+            // SAFETY: `before` is borrowed exclusively until the quiet at the end of the scope.
             unsafe { change_nbi(self.endpoint(), before.into(), word, $op, Family::$family) };
         }
     };
@@ -166,13 +165,13 @@ macro_rules! methods {
 changes!(methods);
 
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
-    /// Starts reading a word.
+    /// Starts reading a word into `before`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_nbi`.
     #[inline(always)]
     #[track_caller]
     pub fn fetch<W: AtomicWord>(&self, before: &'env mut W::Value, word: On<'_, W>) {
-        // SAFETY: borrowed exclusively until the scope has ended in a quiet.
+        // SAFETY: `before` is borrowed exclusively until the quiet at the end of the scope.
         unsafe { change_nbi(self.endpoint(), before.into(), word, AtomicOp::Fetch, Family::AtomicFetch) };
     }
 }

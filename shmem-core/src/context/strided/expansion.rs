@@ -1,11 +1,11 @@
-//! The expansion of `strided!`.
+//! The functions that `strided!` expands to.
 //!
-//! The expansion passes the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`] or [`get`] with the
-//! result and the objects. So the compiler computes the plan, and the call folds to a loop. If bounds or strides are marked
-//! `dyn`, the same functions run at run time.
+//! The expansion passes the regions of both sides to [`Constant::new`] in a `const` block, and passes the result, with the objects,
+//! to [`put`] or [`get`]. So the compiler computes the plan, and the call becomes a loop. If bounds or strides are marked `dyn`,
+//! the plan is computed at run time.
 //!
-//! A `const` block is evaluated in a full build only. For statics, the expansion also has a constant by [`region`] and
-//! [`agree`], so that `cargo check` reports errors. Soundness needs no such constant: [`Constant::new`] checks regions
+//! `cargo check` does not evaluate `const` blocks. So for statics, the expansion also has a constant that calls [`region`] and
+//! [`agree`], whose errors `cargo check` reports. Soundness does not depend on this constant: [`Constant::new`] checks regions
 //! against the types of the objects, and `put` and `get` check slice lengths.
 
 use core::marker::PhantomData;
@@ -30,12 +30,11 @@ pub use super::object::{Run, field, run};
 pub use super::region::{Region, indices};
 pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
-/// Checks a region of a static at compile time. `None` if an element has no such field, because that error is reported at
-/// the field.
+/// Checks a region of a static at compile time. `None` if an element has no such field, which rustc reports at the field.
 ///
 /// # Panics
 ///
-/// If the region does not lie in the object.
+/// If the region is not inside the object.
 #[track_caller]
 pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<Layout> {
     if region.is_known::<O>() {
@@ -46,11 +45,11 @@ pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<La
     }
 }
 
-/// Checks at compile time that two regions match. ([`SameElements`] reports elements that differ.)
+/// Checks at compile time that two regions have the same shape. ([`SameElements`] checks the types of the elements.)
 ///
 /// # Panics
 ///
-/// If they differ in shape.
+/// If the shapes differ.
 #[track_caller]
 pub const fn agree(to: Option<Layout>, from: Option<Layout>) {
     let (Some(to), Some(from)) = (to, from) else { return };
@@ -59,11 +58,11 @@ pub const fn agree(to: Option<Layout>, from: Option<Layout>) {
     }
 }
 
-/// A region of an `O`, checked at compile time as far as the type determines it.
+/// A region of an object of type `O`, checked at compile time as far as the type determines the object's dimensions.
 #[derive(Debug)]
 pub struct Checked<O: ?Sized> {
     region: Region<'static>,
-    /// `None` if the dimensions are known at run time only.
+    /// The region's layout, or `None` if the object's dimensions are known at run time only.
     layout: Option<Layout>,
     of: PhantomData<*const O>,
 }
@@ -76,7 +75,7 @@ impl<O: Object + ?Sized> Checked<O> {
     }
 }
 
-/// The PE of a transfer.
+/// Returns the PE of a transfer.
 #[inline(always)]
 pub fn on(pe: impl OnPe) -> Pe {
     pe.pe()
@@ -95,7 +94,7 @@ macro_rules! roles {
         }
     )*};
 }
-// The bounds of `put` and `get`, so that rustc reports a wrong type once.
+// These functions have the bounds of `put` and `get`, so that rustc reports a wrong type once.
 roles! {
     /// Checks a region of the remote side.
     remote: Remote;
@@ -105,14 +104,13 @@ roles! {
     destination: Writable;
 }
 
-/// Writes a region of `from` to a region of `to` on `pe`. The source is borrowed for as long as the token requires.
-/// `to_selected` and `from_selected` are the run-time indices. The closures name the fields of an element; they are never called.
+/// Writes a region of `from` to a region of `to` on `pe`. `from` is borrowed for `'b`, which a scope sets to its environment's
+/// lifetime. `to_selected` and `from_selected` are the run-time indices. The closures give types of fields, and are never called.
 ///
 /// # Panics
 ///
-/// If an index is beyond its dimension, if a slice has another length than the other side needs, or if
-/// the regions overlap in one object on this PE. For run-time regions, also for each error that the compiler
-/// reports for constant regions.
+/// If an index is beyond its dimension, if the length of a slice does not match the other side, or if the regions overlap in one
+/// object on this PE. For run-time regions, also for each error that the compiler reports for constant regions.
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
@@ -141,8 +139,8 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     match constant.find(to, from, (&to_selected, &from_selected), is_one) {
         Some(Found::Constant(plan, a, b)) => {
             let to = transport::Remote { pe, segment, offset: offset + a };
-            // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `to` in the object that every PE
-            // has, that of `from` in the source, and that they do not overlap. If both are of one type, none is a field.
+            // SAFETY: every PE has the object `to`. `Checked::new` and `find` checked that each region is inside its object, and
+            // that the regions do not overlap. If `To` and `From` are the same number type, no field is selected.
             unsafe { put_planned::<To, From>(endpoint, to, start.wrapping_add(b), plan, family, location) };
         }
         Some(Found::Planned(run)) => {
@@ -150,8 +148,8 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
             run.run((to.pieces(), Piece::whole(segment, offset)), lies, |to, from, plan| {
                 let to = transport::Remote { pe, segment: to.segment, offset: to.offset };
                 let from = origin.wrapping_add(from.offset);
-                // SAFETY: blocks of the regions that `planned` found in their objects (`layout_in`). Every PE has the
-                // remote object, and the regions are disjoint (`is_apart`); the pieces are the objects'.
+                // SAFETY: `planned` checked that each block is inside its object (`layout_in`), and that the regions do not overlap
+                // (`is_apart`). Every PE has the remote object. Each part is inside one piece of its object.
                 unsafe { put_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
         }
@@ -159,7 +157,7 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     }
 }
 
-/// Reads a region of `from` on `pe` into one of `to`; see [`put`].
+/// Reads a region of `from` on `pe` into a region of `to`. Arguments are as for [`put`].
 ///
 /// # Panics
 ///
@@ -193,8 +191,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
         Some(Found::Constant(plan, a, b)) => {
             let from = transport::Remote { pe, segment, offset: offset + b };
             let to = to.start_mut(endpoint).wrapping_add(a);
-            // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `from` in the object that every PE
-            // has, that of `to` in the destination, and that they do not overlap. If both are of one type, none is a field.
+            // SAFETY: every PE has the object `from`. `Checked::new` and `find` checked that each region is inside its object, and
+            // that the regions do not overlap. If `To` and `From` are the same number type, no field is selected.
             unsafe { get_planned::<To, From>(endpoint, to, from, plan, family, location) };
         }
         Some(Found::Planned(run)) => {
@@ -203,8 +201,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
             run.run(lies, (from.pieces(), Piece::whole(segment, offset)), |to, from, plan| {
                 let from = transport::Remote { pe, segment: from.segment, offset: from.offset };
                 let to = origin.wrapping_add(to.offset);
-                // SAFETY: blocks of the regions that `planned` found in their objects (`layout_in`). Every PE has the
-                // remote object, and the regions are disjoint (`is_apart`); the pieces are the objects'.
+                // SAFETY: `planned` checked that each block is inside its object (`layout_in`), and that the regions do not overlap
+                // (`is_apart`). Every PE has the remote object. Each part is inside one piece of its object.
                 unsafe { get_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
         }
@@ -212,17 +210,17 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     }
 }
 
-/// The base of an object's piece offsets (the own slot, or 0), and its pieces.
+/// Returns the address to which offsets of the local side are relative (the own slot, or 0 if it is one range), and that side.
 #[inline(always)]
 fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -> (*mut u8, Lies<'p>) {
     let origin = if pieces.is_some() { endpoint.mine(0) } else { start.wrapping_sub(start.addr()) };
     (origin, (pieces, Piece::whole(0, start.addr())))
 }
 
-/// A checked transfer.
+/// A transfer that passed the run-time checks.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum Found<'c> {
-    /// The constant plan, and the offsets of its first blocks from the start of each object.
+    /// The plan computed at compile time, and the offsets of the first blocks in the destination and in the source.
     Constant(&'c TransferPlan, usize, usize),
     Planned(Planned),
 }
@@ -233,32 +231,32 @@ struct Computed {
     to: Layout,
     from: Layout,
     plan: TransferPlan,
-    /// Blocks along the outermost axis of the destination, if the source determines them.
+    /// Number of blocks along the destination's outermost axis if that axis has no end, so that the source determines the number.
     to_count: usize,
-    /// Blocks along the outermost axis of the source, if the destination determines them.
+    /// Number of blocks along the source's outermost axis if that axis has no end, so that the destination determines the number.
     from_count: usize,
-    /// Whether the regions are disjoint even in one object on one PE.
+    /// Whether the compiler found the regions disjoint, even if they are in the same object on the same PE.
     is_disjoint: bool,
 }
 
-/// The constants of a transfer between a `D` and an `S`, with run-time indices `I` and `J`.
+/// The constant part of a transfer from an `S` to a `D`. `I` and `J` are the types of the run-time indices of the two sides.
 #[derive(Debug)]
 pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     to: Region<'static>,
     from: Region<'static>,
     algorithm: Option<Algorithm>,
-    /// `None` if everything is computed at run time.
+    /// The plan, or `None` if it is computed at run time.
     computed: Option<Computed>,
     of: PhantomData<(*const D, *const S, *const (I, J))>,
 }
 
 impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
-    /// Computes the transfer.
+    /// Plans the transfer at compile time.
     ///
     /// # Panics
     ///
-    /// If the regions differ in shape, or `I` or `J` has another number of run-time indices than its region. (A missing
-    /// index would be 0, which is out of range for an empty slice.)
+    /// If the regions differ in shape, or if the number of run-time indices in `I` or `J` is not that of its region. (A missing
+    /// index would be taken as 0, which is out of range for an empty slice.)
     #[track_caller]
     pub const fn new(to: Checked<D>, from: Checked<S>, algorithm: Option<Algorithm>) -> Self {
         to.region.require_indices(I::INDICES);
@@ -270,13 +268,13 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
-    /// For run-time regions, which are passed in place of indices.
+    /// Returns the constants for regions that are passed at run time, in place of indices.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
         Self { to: region, from: region, algorithm, computed: None, of: PhantomData }
     }
 
-    /// Makes the run-time checks. `None` if nothing is to be moved.
+    /// Makes the run-time checks, and returns the transfer, or `None` if no bytes must be moved.
     #[inline(always)]
     #[track_caller]
     fn find(
@@ -314,8 +312,8 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
 }
 
 impl Computed {
-    /// Computes a transfer between two layouts; `None` if no side's length is known at compile time. `is_known` says that there are no
-    /// run-time indices.
+    /// Plans a transfer between two layouts. Returns `None` if the lengths of both sides are known at run time only. `is_known` says
+    /// that there are no run-time indices.
     #[track_caller]
     const fn new(to: Layout, from: Layout, algorithm: Option<Algorithm>, is_known: bool) -> Option<Self> {
         if to.is_open() && from.is_open() {
@@ -337,7 +335,7 @@ impl Computed {
     }
 }
 
-/// The plan for two regions, checked against their objects; `None` if nothing is to be moved.
+/// Checks two regions against their objects, and returns the plan, or `None` if no bytes must be moved.
 #[inline]
 #[track_caller]
 fn planned<D: Object + ?Sized, S: Object + ?Sized>(
@@ -358,7 +356,7 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     Some(Planned { plan, algorithm, to: a.offset(), from: b.offset() })
 }
 
-/// A plan between two objects, as if each were one range.
+/// A plan computed at run time, as if each of the two objects were one contiguous range.
 struct Planned {
     plan: TransferPlan,
     algorithm: Algorithm,
@@ -368,11 +366,11 @@ struct Planned {
     from: usize,
 }
 
-/// One side of a transfer: its pieces if it has several, and the piece for an object of one range.
+/// One side of a transfer: the pieces of an object that has several, or `None` and the only piece of the object.
 type Lies<'a> = (Option<&'a [Piece]>, Piece);
 
 impl Planned {
-    /// Calls `each` to move the blocks, in parts that are in one piece on each side.
+    /// Calls `each` for parts of the transfer that are inside one piece on either side. Together the parts contain all blocks.
     #[inline(always)]
     fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         if to.0.is_none() && from.0.is_none() {
@@ -389,7 +387,7 @@ impl Planned {
         let to = Pieced { pieces: to.0.unwrap_or(&whole_to), at: self.to };
         let from = Pieced { pieces: from.0.unwrap_or(&whole_from), at: self.from };
         each_part(self.plan.pattern(), to, from, |to, from, pattern| {
-            // Slots have all relevant alignments.
+            // Offsets are relative to slots, which are aligned to more than any kernel needs.
             let align = 1 << (to.offset | from.offset).trailing_zeros().min(usize::BITS - 1);
             each(to, from, &TransferPlan::of(pattern, align, self.algorithm, &settings().thresholds));
         });

@@ -1,8 +1,8 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has the library's routines, whose strides are arguments. `strided!` expands to [`expansion`]: regions of [`Object`]s,
-//! planned at compile time where they are constant. Both call the functions of this module: `strided!` with a plan and two addresses, the
-//! routines with one loop of blocks, which needs no plan on this node.
+//! [`Strided`] has OpenSHMEM's routines, whose strides are arguments. `strided!` expands to [`expansion`], which transfers regions of
+//! [`Object`]s, and plans constant regions at compile time. Both call the functions of this module: `strided!` with a plan and two
+//! addresses, the routines with a single loop of blocks. On the same node, this loop needs no plan.
 
 pub mod expansion;
 #[cfg(feature = "ndarray")]
@@ -29,8 +29,8 @@ use crate::strided::{Level, Method, PartOfSlice, TransferPlan, execute, execute_
 use crate::symmetric_data::PlainData;
 use crate::transport;
 
-/// Writes a part of `from` to a contiguous place. Panics if the place has another number of elements, or `part` is that of a slice of
-/// another length.
+/// Writes a part of `from` to a contiguous place. Panics if the numbers of elements of the part and the place differ, or if `part`
+/// was made for a slice of another length.
 #[inline]
 #[track_caller]
 pub(crate) fn put_part<T: PlainData>(
@@ -42,40 +42,39 @@ pub(crate) fn put_part<T: PlainData>(
     assert_eq!(to.len(), part.elements());
     let (start, plan) = part.pack(from);
     let to = transport::Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
-    // SAFETY: the blocks are in `from`, which is borrowed (`pack`), and have the place's number of elements. Every PE has
-    // the place.
+    // SAFETY: the blocks are inside `from`, which is borrowed (`pack`), and fill the place, which every PE has.
     unsafe { put_planned::<(), ()>(endpoint, to, start, &plan, Family::StridedPut, Location::caller()) };
 }
 
-/// Moves the blocks of a plan between elements `To` and `From`, as numbers if both are the same number type.
+/// Moves the blocks of a plan between elements of types `To` and `From`. If both are the same number type, moves aligned numbers.
 ///
 /// # Safety
 ///
-/// As [`execute`]. If both are one number, both sides must be made of it, aligned.
+/// As [`execute`]. If `To` and `From` are the same number type, both sides must consist of aligned numbers of this type.
 #[inline(always)]
 unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     if TypeId::of::<To>() == TypeId::of::<From>() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `execute` requires; both sides are aligned numbers of type `To` (caller).
         unsafe { execute::<To>(plan, to, from) };
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees what `execute` requires.
         unsafe { execute::<()>(plan, to, from) };
     }
 }
 
-/// Put and get of blocks: the side `$place` is on a PE, and `$local` is this PE's memory.
+/// Defines put and get of blocks. The side `$place` is on any PE, the side `$local` in this PE's memory.
 macro_rules! directions {
     ($(
         $planned:ident, $blocks:ident, $slow:ident = $method:ident, $safety:literal:
         ($to:ident: $to_type:ty, $from:ident: $from_type:ty), $place:ident, $local:ident: $local_type:ty;
     )*) => {$(
-        /// Moves the blocks of `plan`, between elements `To` and `From`. A constant plan folds.
+        /// Moves the blocks of `plan`, between elements of types `To` and `From`. A constant plan compiles to a simple loop.
         ///
         /// # Safety
         ///
         #[doc = $safety]
-        /// No block of the destination may overlap another of either side. If `To` and `From` are one number, both sides must be
-        /// made of it, aligned.
+        /// No block of the destination may overlap another block of either side. If `To` and `From` are the same number type, both
+        /// sides must consist of aligned numbers of this type.
         #[inline(always)]
         pub(super) unsafe fn $planned<To: Pod, From: 'static>(
             endpoint: &Endpoint,
@@ -87,15 +86,15 @@ macro_rules! directions {
         ) {
             let transport::Remote { pe, segment, offset } = $place;
             if let Some($place) = endpoint.address(pe, offset) {
-                // SAFETY: the blocks are memory of every PE that has an address (caller).
+                // SAFETY: a PE that has an address is on this node, and has all blocks in its mapped slot (caller).
                 unsafe { execute_as::<To, From>(plan, $to, $from) };
             } else {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees for these blocks what `$slow` requires.
                 unsafe { $slow(endpoint, pe, segment, offset, $local, plan, family, location) };
             }
         }
 
-        /// Moves blocks in one loop, as planned at run time. Addresses are aligned to `align`.
+        /// Moves the blocks of the loop `level`, by the algorithm set at run time. All addresses are aligned to `align`.
         ///
         /// Always inlined, because a call would pass the place and the loop through memory, and stall on store forwarding.
         ///
@@ -115,16 +114,16 @@ macro_rules! directions {
         ) {
             let transport::Remote { pe, segment, offset } = $place;
             if let Some($place) = endpoint.address(pe, offset) {
-                // SAFETY: the blocks are memory of every PE that has an address (caller).
+                // SAFETY: a PE that has an address is on this node, and has all blocks in its mapped slot (caller).
                 unsafe { execute_blocks(block, level, align, $to, $from) };
             } else {
                 let plan = TransferPlan::blocks(block, level, align);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees for these blocks what `$slow` requires.
                 unsafe { $slow(endpoint, pe, segment, offset, $local, &plan, family, Location::caller()) };
             }
         }
 
-        /// The place is passed in pieces, because as a struct it would be written to memory before the branch to this function.
+        /// Moves the blocks of `plan`. The place is separate arguments: a struct would be written to memory before the branch.
         ///
         /// # Safety
         ///
@@ -149,11 +148,11 @@ macro_rules! directions {
             let call = Call::new(family, location).at(pe, segment, offset, 0).with($local).planned(plan);
             endpoint.tell(call, || {
                 if let Some($place) = endpoint.mapped(pe, offset) {
-                    // SAFETY: the blocks are memory of every PE that has an address (caller).
+                    // SAFETY: a PE that is mapped has all blocks in its slot (caller).
                     return unsafe { execute_dyn(plan, $to, $from) };
                 }
                 let (far, $place) = (endpoint.far(), transport::Remote { pe, segment, offset });
-                // SAFETY: the caller's promise, for as long as the family says.
+                // SAFETY: the segment of every PE has the blocks, and `$local` is valid as long as `family` requires (caller).
                 unsafe { far.transport.$method(far.channel, $to, $from, plan.pattern(), family.until()) };
             });
         }

@@ -1,7 +1,7 @@
-//! Arrays and views of the crate `ndarray` as private sides of transfers.
+//! Arrays and views of the crate `ndarray` as the private side of a transfer.
 //!
-//! They must be contiguous in row-major order, because kernels read gaps inside a region, and the gaps of a view may be
-//! borrowed elsewhere.
+//! They must be contiguous in row-major order, because kernels read the gaps between the blocks of a region, and the gaps of a view
+//! may be borrowed elsewhere.
 
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
@@ -10,7 +10,7 @@ use crate::strided::{Field, Shape, Shaped};
 
 /// # Panics
 ///
-/// If the array does not have its elements in row-major order without gaps, or has more dimensions than a region.
+/// If the array's elements are not in row-major order without gaps, or it has more dimensions than a region can have.
 #[track_caller]
 fn shape_of<A: Shaped, D: Dimension>(array: ArrayView<'_, A, D>) -> Shape {
     assert!(
@@ -25,7 +25,7 @@ fn shape_of<A: Shaped, D: Dimension>(array: ArrayView<'_, A, D>) -> Shape {
 
 macro_rules! readable {
     ($($array:ty)*) => {$(
-        // SAFETY: `shape_of` has found all items contiguous, each with the elements of an `A`.
+        // SAFETY: `shape_of` checked that all items are contiguous. Each item has the elements of an `A`.
         unsafe impl<A: Shaped, D: Dimension> Object for $array {
             type Element = A::Element;
             const SHAPE: Shape = A::SHAPE;
@@ -43,7 +43,7 @@ macro_rules! readable {
             }
         }
 
-        // SAFETY: the first element of the borrowed array.
+        // SAFETY: `first` returns the address of the first element of the borrowed array.
         unsafe impl<A: Shaped, D: Dimension> Readable for $array {
             fn first(&self) -> *const u8 {
                 self.as_ptr().cast()
@@ -55,7 +55,7 @@ readable!(Array<A, D> ArrayView<'_, A, D> ArrayViewMut<'_, A, D>);
 
 macro_rules! writable {
     ($($array:ty)*) => {$(
-        // SAFETY: the first element of the exclusively borrowed array.
+        // SAFETY: `first_mut` returns the address of the first element of the exclusively borrowed array.
         unsafe impl<A: Shaped, D: Dimension> Writable for $array {
             fn first_mut(&mut self) -> *mut u8 {
                 self.as_mut_ptr().cast()

@@ -1,4 +1,4 @@
-//! Objects whose regions `strided!` transfers: symmetric objects and private memory; how they are borrowed, and their elements.
+//! Objects whose regions `strided!` transfers (symmetric objects and private memory), their elements, and how they are borrowed.
 
 use core::marker::PhantomData;
 
@@ -14,123 +14,122 @@ const fn at_least(align: usize, least: usize) -> usize {
     if align < least { least } else { align }
 }
 
-/// An object that a region of `strided!` can be a part of.
+/// An object of which `strided!` can transfer a region.
 ///
 /// # Safety
 ///
-/// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
-/// `Element`, where an outermost dimension of [`Dim::DYNAMIC`] has `outermost_len` elements. Every field of `FIELDS`
-/// must lie inside an `Element`. With `IS_DYNAMIC` the same holds for `shape`, and for `pieces`: in the order of
-/// its elements, they cover the object without gaps.
+/// The object must be aligned to `ALIGN`, and have the elements of `SHAPE` from its start on, each an `Element`. An outermost
+/// dimension of [`Dim::DYNAMIC`] has `outermost_len` elements. Every field of `FIELDS` must be inside an `Element`. With
+/// `IS_DYNAMIC` the same must be true for `shape` and `pieces`: the pieces, in their order, have all elements without gaps.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",
     label = "neither a symmetric object nor an array or a slice",
     note = "regions are parts of symmetric objects, and of arrays, slices and `Vec`s of numbers, of arrays, and of structs with `#[derive(Symmetric)]`"
 )]
 pub unsafe trait Object {
-    /// Type of the elements.
+    /// Type of the object's elements.
     type Element;
 
-    /// The dimensions; the outermost is [`Dim::DYNAMIC`] if its length is known at run time.
+    /// The object's dimensions. The outermost is [`Dim::DYNAMIC`] if its length is known at run time only.
     const SHAPE: Shape;
 
-    /// The fields of an element that is a struct.
+    /// The fields of an element, if elements are structs.
     const FIELDS: &'static [Field];
 
-    /// Its alignment.
+    /// The object's alignment.
     const ALIGN: usize;
 
-    /// Whether dimensions and location are known at run time only: then regions are planned for each transfer, and `SHAPE`
-    /// is not used.
+    /// Whether the object's dimensions and location are known at run time only. If so, every transfer is planned at run time, and
+    /// `SHAPE` is not used.
     const IS_DYNAMIC: bool = false;
 
     /// Length of the outermost dimension, if `SHAPE` does not give it.
     fn outermost_len(&self) -> usize;
 
-    /// Its dimensions at run time.
+    /// The object's dimensions at run time.
     #[inline(always)]
     fn shape(&self) -> Shape {
         Self::SHAPE.with_len(self.outermost_len())
     }
 
-    /// Its pieces in a PE's slot, if not one range. Only if [`IS_DYNAMIC`](Self::IS_DYNAMIC).
+    /// The object's pieces in a PE's slot, or `None` if it is one range. `None` unless [`IS_DYNAMIC`](Self::IS_DYNAMIC).
     #[inline(always)]
     fn pieces(&self) -> Option<&[Piece]> {
         None
     }
 
-    /// Bytes from the start of this PE's slot, if it is a symmetric object.
+    /// Bytes from the start of this PE's slot to the object, or `None` if the object is private memory.
     #[inline(always)]
     fn place(&self, _: &Endpoint) -> Option<usize> {
         None
     }
 }
 
-/// An object that other PEs have as well.
+/// An object that exists on every PE.
 ///
 /// # Safety
 ///
-/// `place_on` must give the object's position on every PE, [`place`](Object::place) on this PE.
+/// `place_on` must return the object's position on every PE, and [`place`](Object::place) its position on this PE.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not exist on other PEs",
     label = "not a symmetric object",
     note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, a `SymBox` or a `NumaArray`"
 )]
 pub unsafe trait Remote: Object {
-    /// Segment, and bytes from the start of a PE's slot. A `pe` exists only after positions are known.
+    /// Returns the object's segment, and its offset in a PE's slot in bytes. The `pe` proves that positions are set.
     fn place_on(&self, pe: Pe) -> (u32, usize);
 }
 
-/// An object that a put can read from.
+/// An object that can be the source of a put.
 ///
 /// # Safety
 ///
-/// If [`place`](Object::place) returns an offset, the object is there; else `first` must be its start, readable for as long as
-/// the reference lives.
+/// If [`place`](Object::place) returns an offset, the object must be at this offset. Otherwise `first` must return the object's
+/// start, readable for as long as the reference lives.
 #[diagnostic::on_unimplemented(
     message = "nothing can be read from `{Self}`",
     label = "neither a symmetric object nor an array or a slice",
     note = "the source of a put is a symmetric object, or an array, a slice or a `Vec`"
 )]
 pub unsafe trait Readable: Object {
-    /// The first byte of an object without a place.
+    /// Returns the address of the object's first byte, if the object is private memory.
     #[inline(always)]
     fn first(&self) -> *const u8 {
         core::ptr::null()
     }
 
-    /// The first byte.
+    /// Returns the address of the object's first byte.
     #[inline(always)]
     fn start(&self, endpoint: &Endpoint) -> *const u8 {
         self.place(endpoint).map_or_else(|| self.first(), |offset| endpoint.mine(offset))
     }
 }
 
-/// An object that a get can write to.
+/// An object that can be the destination of a get.
 ///
 /// # Safety
 ///
-/// As [`Readable`]; `first_mut` must also be writable.
+/// As [`Readable`], with `first_mut` in place of `first`. The memory must also be writable.
 #[diagnostic::on_unimplemented(
     message = "nothing can be written to `{Self}`",
     label = "neither a symmetric object nor an array or a slice that can be changed",
     note = "the destination of a get is a symmetric object, or an array, a slice or a `Vec` that can be changed"
 )]
 pub unsafe trait Writable: Object {
-    /// The first byte of an object without a place.
+    /// Returns the address of the object's first byte, if the object is private memory.
     #[inline(always)]
     fn first_mut(&mut self) -> *mut u8 {
         core::ptr::null_mut()
     }
 
-    /// The first byte.
+    /// Returns the address of the object's first byte.
     #[inline(always)]
     fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
         self.place(endpoint).map_or_else(|| self.first_mut(), |offset| endpoint.mine(offset))
     }
 }
 
-/// The dimensions of a value or of a slice.
+/// Defines the constants of [`Object`] that describe dimensions and fields, for a value or for a slice.
 macro_rules! dimensions {
     ([$item:ty]) => {
         type Element = <$item as Shaped>::Element;
@@ -144,7 +143,7 @@ macro_rules! dimensions {
     };
 }
 
-/// An object that forwards to the object `$of`.
+/// Defines the items of [`Object`] for a type that wraps or borrows another object, `$of`.
 macro_rules! as_object {
     ($self:ident: $object:ty => $of:expr) => {
         type Element = <$object as Object>::Element;
@@ -175,7 +174,7 @@ macro_rules! as_object {
     };
 }
 
-/// The offset of this PE's own copy of a symmetric object.
+/// Defines [`Object::place`] of a symmetric object: the offset of this PE's own copy.
 macro_rules! own_place {
     () => {
         #[inline(always)]
@@ -187,7 +186,7 @@ macro_rules! own_place {
 
 macro_rules! symmetric {
     ($([$($parameters:tt)*] $handle:ty;)*) => {$(
-        // SAFETY: the handle's position.
+        // SAFETY: the handle's place on a PE has the object's position.
         unsafe impl<$($parameters)*> Remote for $handle {
             #[inline(always)]
             fn place_on(&self, pe: Pe) -> (u32, usize) {
@@ -196,13 +195,13 @@ macro_rules! symmetric {
             }
         }
 
-        // SAFETY: this PE's own copy, which lives as long as the handle.
+        // SAFETY: `place` returns the offset of this PE's own copy, which is reserved while the handle lives.
         unsafe impl<$($parameters)*> Readable for $handle {}
-        // SAFETY: this PE's own copy, which lives as long as the handle.
+        // SAFETY: `place` returns the offset of this PE's own copy, which is reserved while the handle lives.
         unsafe impl<$($parameters)*> Writable for $handle {}
 
         impl<$($parameters)*> $handle {
-            /// This PE's own copy, see [`Lend`].
+            /// This PE's own copy, as the destination of a get. Called instead of [`Lend`]'s method of the same name.
             #[doc(hidden)]
             #[inline(always)]
             pub fn __strided_into(&self) -> Own<'_, Self> {
@@ -220,7 +219,7 @@ symmetric! {
 
 macro_rules! objects {
     ($($handle:ty, [$($dimensions:tt)*], $self:ident => $len:expr;)*) => {$(
-        // SAFETY: a symmetric object is a `T`, or the handle's `$len` `T`s, on its own cache lines.
+        // SAFETY: a symmetric object is a `T`, or a slice of `$len` `T`s, and aligned to cache lines.
         unsafe impl<T: Shaped> Object for $handle {
             dimensions!($($dimensions)*);
             own_place!();
@@ -239,7 +238,7 @@ objects! {
     SymBox<[T]>, [[T]], self => self.len();
 }
 
-// SAFETY: an array has its elements in row-major order, in one range or in its pieces.
+// SAFETY: the elements of an array are in row-major order, in one range or in its pieces.
 unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S> {
     type Element = T::Element;
     const SHAPE: Shape = T::SHAPE;
@@ -262,7 +261,7 @@ unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S>
     }
 }
 
-/// The dimensions of an array of `T` in row-major order.
+/// Returns the dimensions of an array of `T`s in row-major order.
 pub(super) fn row_major<T: Shaped>(lengths: &[usize]) -> Shape {
     let (mut shape, mut stride) = (T::SHAPE, size_of::<T>());
     for &length in lengths.iter().rev() {
@@ -272,10 +271,10 @@ pub(super) fn row_major<T: Shaped>(lengths: &[usize]) -> Shape {
     shape
 }
 
-/// Arrays and slices: memory of this PE alone.
+/// Implements [`Object`], [`Readable`] and [`Writable`] for arrays and slices in private memory.
 macro_rules! private {
     ([$($parameters:tt)*] $memory:ty, [$($dimensions:tt)*]) => {
-        // SAFETY: contiguous items, each with its elements.
+        // SAFETY: the items are contiguous, and each has the elements of a `T`.
         unsafe impl<$($parameters)*> Object for $memory {
             dimensions!($($dimensions)*);
             const ALIGN: usize = align_of::<T>();
@@ -286,7 +285,7 @@ macro_rules! private {
             }
         }
 
-        // SAFETY: the first item of the borrowed memory.
+        // SAFETY: `first` returns the address of the first item of the borrowed memory.
         unsafe impl<$($parameters)*> Readable for $memory {
             #[inline(always)]
             fn first(&self) -> *const u8 {
@@ -294,7 +293,7 @@ macro_rules! private {
             }
         }
 
-        // SAFETY: the first item of the exclusively borrowed memory.
+        // SAFETY: `first_mut` returns the address of the first item of the exclusively borrowed memory.
         unsafe impl<$($parameters)*> Writable for $memory {
             #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
@@ -307,15 +306,15 @@ private!([T: Shaped, const N: usize] [T; N], [[T; N]]);
 private!([T: Shaped] [T], [[T]]);
 private!([T: Shaped] Vec<T>, [[T]]);
 
-/// References and boxes of an object, for reading.
+/// Implements [`Object`], [`Remote`] and [`Readable`] for references and boxes of objects.
 macro_rules! lenders {
     ($($lender:ty)*) => {$(
-        // SAFETY: the object that is lent.
+        // SAFETY: every method forwards to the object behind the reference or box.
         unsafe impl<O: Object + ?Sized> Object for $lender {
             as_object!(self: O => (**self));
         }
 
-        // SAFETY: the object that is lent.
+        // SAFETY: `place_on` forwards to the object behind the reference or box.
         unsafe impl<O: Remote + ?Sized> Remote for $lender {
             #[inline(always)]
             fn place_on(&self, pe: Pe) -> (u32, usize) {
@@ -323,7 +322,7 @@ macro_rules! lenders {
             }
         }
 
-        // SAFETY: the object that is lent, for as long as the reference to the lender lives.
+        // SAFETY: `first` forwards to the object behind the reference or box, borrowed with it.
         unsafe impl<O: Readable + ?Sized> Readable for $lender {
             #[inline(always)]
             fn first(&self) -> *const u8 {
@@ -334,10 +333,10 @@ macro_rules! lenders {
 }
 lenders!(&O &mut O Box<O>);
 
-/// References and boxes of an object, for writing.
+/// Implements [`Writable`] for exclusive references and boxes of objects.
 macro_rules! exclusive_lenders {
     ($($lender:ty)*) => {$(
-        // SAFETY: the object that is lent, exclusively.
+        // SAFETY: `first_mut` forwards to the object behind the reference or box, borrowed exclusively with it.
         unsafe impl<O: Writable + ?Sized> Writable for $lender {
             #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
@@ -348,35 +347,35 @@ macro_rules! exclusive_lenders {
 }
 exclusive_lenders!(&mut O Box<O>);
 
-/// A borrowed destination, valid for the lifetime of its type.
+/// A borrowed destination of a get, whose memory stays valid for the whole lifetime in its type.
 ///
 /// # Safety
 ///
-/// The memory of [`start_mut`](Writable::start_mut) must stay writable, and exclusive unless it is symmetric, for any
-/// lifetime that the type outlives, even if the value is dropped or forgotten.
+/// For every lifetime that the type outlives, the memory of [`start_mut`](Writable::start_mut) must stay writable, even if the
+/// value is dropped or forgotten. Unless the memory is symmetric, nothing else may access it in that time.
 pub unsafe trait Lent {}
 
-// SAFETY: an exclusive borrow is valid, and nobody else uses its memory, until its lifetime ends.
+// SAFETY: until its lifetime ends, an exclusive reference is valid, and nothing else accesses its memory.
 unsafe impl<O: ?Sized> Lent for &mut O {}
-// SAFETY: symmetric memory exists for as long as an endpoint does.
+// SAFETY: symmetric memory exists for as long as any endpoint.
 unsafe impl<O: ?Sized> Lent for Own<'_, O> {}
 
-/// This PE's own copy of a symmetric object, as the destination of a get, by a shared reference to the handle.
+/// This PE's own copy of a symmetric object as the destination of a get. It borrows the object's handle by a shared reference.
 #[derive(Debug)]
 pub struct Own<'a, O: ?Sized>(pub(super) &'a O);
 
-// SAFETY: the object of the handle.
+// SAFETY: every method forwards to the object's handle.
 unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
     as_object!(self: O => self.0);
 }
 
-// SAFETY: this PE's own copy, which lives as long as the handle.
+// SAFETY: `place` returns the offset of this PE's own copy, which is reserved while the handle lives.
 unsafe impl<O: Remote + ?Sized> Writable for Own<'_, O> {}
 
-/// Borrows the destination of a get as a method call does: a variable exclusively, an exclusive reference again, and a
-/// symmetric object's handle by a shared reference.
+/// Borrows the destination of a get as the receiver of a method call is borrowed: a variable exclusively, an exclusive reference by
+/// a reborrow, and the handle of a symmetric object by a shared reference.
 pub trait Lend {
-    /// An exclusive reference.
+    /// Returns an exclusive reference to the destination.
     #[doc(hidden)]
     #[inline(always)]
     fn __strided_into(&mut self) -> &mut Self {
@@ -386,7 +385,7 @@ pub trait Lend {
 
 impl<O: ?Sized> Lend for O {}
 
-/// Elements that may be moved to `To`: those of the same type.
+/// Elements that `strided!` may move to elements of type `To`: those of the same type.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `{Self}`",
     label = "the elements of the source are `{Self}`, those of the destination `{To}`",
@@ -396,7 +395,7 @@ pub trait SameElements<To> {}
 
 impl<E> SameElements<E> for E {}
 
-/// A field of an element `E`, named in `E::Names`, because `E` itself could add fields by `Deref`.
+/// Returns the type of a field of an element `E`, which the closure names in `E::Names`, because `E` could add fields by `Deref`.
 #[inline(always)]
 pub fn field<E: Shaped, F: Shaped>(
     _: PhantomData<E>,
@@ -405,15 +404,15 @@ pub fn field<E: Shaped, F: Shaped>(
     PhantomData
 }
 
-/// Several fields of an element.
+/// Returns the types of several fields of an element, as a tuple.
 #[inline(always)]
 pub fn run<R: Run>(_: R) -> PhantomData<R::Elements> {
     PhantomData
 }
 
-/// The types of several fields.
+/// A tuple of markers for the types of several fields.
 pub trait Run {
-    /// A tuple of them.
+    /// The tuple of the fields' types.
     type Elements;
 }
 

@@ -1,9 +1,9 @@
-//! One side of a transfer as written in `strided!`: axes, fields, and indices marked `dyn`, which are known at run time.
+//! One side of a transfer as written in `strided!`: axes, fields, and the indices marked `dyn`, which are known at run time only.
 
 use super::object::Object;
 use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, has, lower, select};
 
-/// One side of a transfer, as written.
+/// One side of a transfer, as written in `strided!`.
 #[derive(Clone, Copy, Debug)]
 pub struct Region<'a> {
     pub(super) name: &'a str,
@@ -23,12 +23,12 @@ impl<'a> Region<'a> {
         has(O::FIELDS, self.fields)
     }
 
-    /// The region without its fields: whole elements.
+    /// The same region of whole elements, without the fields.
     pub(super) const fn whole(&self) -> Self {
         Self { fields: &[], ..*self }
     }
 
-    /// Panics unless `given` is the number of run-time indices.
+    /// Panics unless `given` is the number of the region's run-time indices.
     #[track_caller]
     pub(super) const fn require_indices(&self, given: usize) {
         let (mut expected, mut i) = (0, 0);
@@ -39,23 +39,23 @@ impl<'a> Region<'a> {
         assert!(expected == given, "an index that only the run knows is not given");
     }
 
-    /// Layout in an `O`.
+    /// Returns the region's layout in an object of type `O`.
     #[track_caller]
     pub(super) const fn layout_of<O: Object + ?Sized>(&self) -> Layout {
         self.layout(&O::SHAPE, O::FIELDS, O::ALIGN)
     }
 
-    /// Layout in `object`, at its length.
+    /// Returns the region's layout in `object`, with the dimensions that `object` has at run time.
     #[track_caller]
     pub(super) fn layout_in<O: Object + ?Sized>(&self, object: &O) -> Layout {
         self.layout(&object.shape(), O::FIELDS, O::ALIGN)
     }
 
-    /// Layout in an object of these dimensions. Omitted innermost axes are whole.
+    /// Returns the region's layout in an object of dimensions `shape`. Innermost axes that the region omits are whole.
     #[track_caller]
     const fn layout(&self, shape: &Shape, fields: &[Field], align: usize) -> Layout {
         let rank = shape.dims().len();
-        // `[..]` is the whole object, even if that has no dimensions.
+        // `[..]` selects the whole object, even an object without dimensions.
         if self.axes.len() > rank && !matches!(self.axes, [all] if all.is_all()) {
             return lower(self.name, shape, align, self.axes, select(shape, fields, &[]).1);
         }
@@ -70,7 +70,7 @@ impl<'a> Region<'a> {
     }
 }
 
-/// Whether a region, with `count` blocks along an open outermost axis, fits the length of a slice.
+/// Whether a region fits the length of a slice, `object`. `count` is the number of blocks along an outermost axis without an end.
 #[inline(always)]
 pub(super) fn fits<O: Object + ?Sized>(
     region: &Region<'_>,
@@ -86,7 +86,7 @@ pub(super) fn fits<O: Object + ?Sized>(
     }
 }
 
-/// Number of blocks along the outermost axis of `open` that match the other side.
+/// Returns the number of blocks along the outermost axis of `open`, which has no end, so that both sides have as many blocks.
 pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     match open.count() {
         0 => 0,
@@ -94,7 +94,7 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     }
 }
 
-/// Bytes that run-time indices add to the offset of a region of `object`. Panics if one is beyond the end.
+/// Returns the bytes that run-time indices add to the offset of a region of `object`. Panics if an index is beyond the end.
 #[inline(always)]
 #[track_caller]
 pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
@@ -123,7 +123,7 @@ fn beyond(name: &str, number: usize, len: usize, index: usize) -> ! {
     panic!("`{name}` has {len} elements in dimension {number}, but the index is {index}")
 }
 
-/// Panics with the reason why regions differ from their constants.
+/// Panics with the reason why the regions, at the lengths of their objects, do not match.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -136,8 +136,8 @@ where
     unreachable!("regions that fit were refused")
 }
 
-/// Whether two regions of one object on this PE are disjoint; `false` if they are the same, and nothing is to be moved. Panics if
-/// they overlap otherwise.
+/// Returns `true` if two regions of one object on this PE are disjoint, and `false` if they are equal, so that no bytes must be
+/// moved. Panics if they overlap only in part.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -163,15 +163,15 @@ where
     true
 }
 
-/// The part of a region that is known at run time: its indices marked `dyn`, in the order of the axes; or the whole region.
+/// The part of a region that is known at run time only: its indices marked `dyn`, in the order of the axes, or the whole region.
 pub trait Selected {
-    /// Number of indices.
+    /// Number of run-time indices.
     const INDICES: usize;
 
-    /// The indices.
+    /// The run-time indices.
     fn indices(&self) -> &[usize];
 
-    /// The region `constant` with these indices, its axes in `room`; or the region itself.
+    /// Returns `constant` with these indices in its axes, which are stored in `room`. If `self` is a whole region, returns `self`.
     #[doc(hidden)]
     fn region<'r>(&'r self, constant: &Region<'static>, room: &'r mut [Axis; MAX_DIMS]) -> Region<'r>;
 }
@@ -197,7 +197,7 @@ impl<const N: usize> Selected for [usize; N] {
     }
 }
 
-/// The run-time indices of a side. Their type is checked here, so that an error points at the index.
+/// Returns the run-time indices of one side. This call checks their type, so that rustc's error points at the index.
 #[inline(always)]
 pub const fn indices<const N: usize>(indices: [usize; N]) -> [usize; N] {
     indices

@@ -1,4 +1,4 @@
-//! The routines whose strides are arguments.
+//! Strided put and get with strides as arguments, as OpenSHMEM's routines.
 
 use super::{get_blocks, put_blocks};
 use crate::context::putmem::bytes_at;
@@ -10,15 +10,13 @@ use crate::strided::Level;
 use crate::symmetric_data::PlainData;
 use crate::transport::Remote;
 
-/// Strided remote memory access with strides as arguments. `strided!` takes regions of arrays, and plans constant ones
-/// at compile time.
+/// Strided remote memory access with strides as arguments. (`strided!` transfers regions, and plans constant ones at compile time.)
 ///
-/// Blocks of `iput` and `iget` are single elements; of `ibput` and `ibget`, several elements; of `iputmem`
-/// and `igetmem`, bytes. A stride is the distance between the starts of consecutive blocks, in elements,
-/// or in bytes for `iputmem` and `igetmem`. `SHMEM_STRIDED_ALGORITHM` selects the algorithm at run time.
+/// A block is a single element in `iput` and `iget`, several elements in `ibput` and `ibget`, and several bytes in `iputmem` and
+/// `igetmem`. A stride is the distance between the starts of consecutive blocks, in elements, or in bytes for `iputmem` and
+/// `igetmem`. `SHMEM_STRIDED_ALGORITHM` selects the algorithm at run time.
 ///
-/// The specification's routines that are named after an element size, such as `shmem_iput64`, are these routines for any
-/// elements of that size.
+/// The specification's routines for an element size, such as `shmem_iput64`, are these routines for elements of that size.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -32,12 +30,11 @@ use crate::transport::Remote;
 /// }
 /// ```
 pub trait Strided: Initiator {
-    /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
-    /// `quiet` or a barrier.
+    /// Writes `count` elements. The source may be reused on return. The data is visible to every PE after `quiet` or a barrier.
     ///
     /// # Panics
     ///
-    /// If a stride is 0, or the last element does not lie in the place or the source.
+    /// If a stride is 0, or the last element is outside the place or the source.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_iput`.
     #[inline]
@@ -55,11 +52,11 @@ pub trait Strided: Initiator {
         put_elements(self.endpoint(), to, source, (to_stride, source_stride), 1, count, Family::Iput);
     }
 
-    /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
+    /// Writes `count` blocks of `block` elements. Completion is as for [`iput`](Self::iput).
     ///
     /// # Panics
     ///
-    /// If a stride is less than the block, or the last block does not lie in the place or the source.
+    /// If a stride is less than the block, or the last block is outside the place or the source.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ibput`.
     #[inline]
@@ -78,12 +75,11 @@ pub trait Strided: Initiator {
         put_elements(self.endpoint(), to, source, (to_stride, source_stride), block, count, Family::Ibput);
     }
 
-    /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
+    /// Writes `count` blocks of `block` bytes. The stride is `to_stride` on `pe`, and `source_stride` in `source`.
     ///
     /// # Panics
     ///
-    /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
-    /// lie in one partition.
+    /// If a stride is less than the block, the last block is outside the source, or the blocks are not inside one partition.
     ///
     /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
     #[inline]
@@ -106,7 +102,7 @@ pub trait Strided: Initiator {
         put_elements(endpoint, to, source, (to_stride, source_stride), block, count, Family::Iputmem);
     }
 
-    /// Reads `count` elements; complete on return.
+    /// Reads `count` elements. The data has arrived on return.
     ///
     /// # Panics
     ///
@@ -126,7 +122,7 @@ pub trait Strided: Initiator {
         get_elements(self.endpoint(), into, from, (into_stride, from_stride), 1, count, Family::Iget);
     }
 
-    /// Reads `count` blocks of `block` elements; complete on return.
+    /// Reads `count` blocks of `block` elements. The data has arrived on return.
     ///
     /// # Panics
     ///
@@ -147,8 +143,7 @@ pub trait Strided: Initiator {
         get_elements(self.endpoint(), into, from, (into_stride, from_stride), block, count, Family::Ibget);
     }
 
-    /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here;
-    /// complete on return.
+    /// Reads `count` blocks of `block` bytes, at stride `from_stride` on `pe` and `into_stride` in `into`. Complete on return.
     ///
     /// # Panics
     ///
@@ -192,8 +187,7 @@ fn put_elements<T: PlainData>(
     blocks.check::<T>("source", source.len(), source_stride);
     let (block, level) = blocks.in_bytes::<T>(to_stride, source_stride);
     let to = Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
-    // SAFETY: `check` found every block inside the place, which every PE has, and inside the source, to
-    // which nobody writes while it is borrowed.
+    // SAFETY: `check` found every block inside the place, which every PE has, and inside the source, which is borrowed.
     unsafe { put_blocks(endpoint, to, source.as_ptr().cast(), block, level, align_of::<T>(), family) };
 }
 
@@ -213,8 +207,7 @@ fn get_elements<T: PlainData>(
     blocks.check::<T>("place", from.len(), from_stride);
     let (block, level) = blocks.in_bytes::<T>(into_stride, from_stride);
     let from = Remote { pe: from.pe(), segment: from.segment(), offset: from.offset() };
-    // SAFETY: `check` found every block inside the place, which every PE has, and inside `into`, which is borrowed
-    // exclusively.
+    // SAFETY: `check` found every block inside the place, which every PE has, and inside `into`, which is borrowed exclusively.
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
 
@@ -225,29 +218,29 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Panics unless all blocks are inside a side of `len` elements, without overlap.
+    /// Panics unless the blocks of one side, which has `len` elements, are inside the side and do not overlap.
     #[inline(always)]
     #[track_caller]
     fn check<T>(self, name: &'static str, len: usize, stride: usize) {
         let Self { block, count } = self;
         if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
             let unit = if size_of::<T>() == 1 { "bytes" } else { "elements" };
-            // In pieces, because a struct would be written to memory before the test.
+            // Separate arguments, because a struct would be written to memory before the branch.
             refuse(unit, block, count, name, len, stride);
         }
     }
 
-    /// One loop over blocks of elements of `T`, in bytes.
+    /// Returns the bytes of a block, and the loop over the blocks with strides in bytes.
     ///
-    /// Overflowed products are never used: length and strides of no blocks, strides of one block. With more blocks,
-    /// all are at most the length of a side ([`check`](Self::check)).
+    /// Products that overflow are not used: without blocks no size is used, and with one block no stride is. With more blocks, all
+    /// products are at most the bytes of a side ([`check`](Self::check)).
     #[inline(always)]
     fn in_bytes<T>(self, to: usize, from: usize) -> (usize, Level) {
         let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
         (bytes(self.block), Level { count: self.count, to: bytes(to), from: bytes(from) })
     }
 
-    /// Number of elements that the blocks span; saturates.
+    /// Returns the number of elements that the blocks span, gaps included; saturates.
     #[inline(always)]
     fn hull(self, stride: usize) -> usize {
         match self.count {

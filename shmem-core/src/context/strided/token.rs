@@ -6,32 +6,32 @@ use crate::context::nonblocking::Scope;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::Family;
 
-/// The first argument of `strided!` for a get: a token, for a blocking transfer; or a [`Scope`], for a non-blocking one, which borrows
-/// its buffer for `'b`, the environment of the scope.
+/// The first argument of `strided!` for a get: a token for a blocking transfer, or a [`Scope`] for a non-blocking transfer. A transfer
+/// in a scope borrows its buffer for `'b`, the environment of the scope.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",
     note = "operations need a token: the `World`, or a context bound to it; or a scope of one"
 )]
 pub trait LoadingToken<'b> {
-    /// The endpoint of a get.
+    /// Returns the endpoint and the operation family of the get.
     #[doc(hidden)]
     fn loading(&self) -> Through<'_, 'b>;
 }
 
-/// The first argument of `strided!` for a put: as [`LoadingToken`], for tokens that may write.
+/// The first argument of `strided!` for a put: as [`LoadingToken`], but only tokens that may write.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue puts",
     label = "not a token that writes",
     note = "puts need a token: the `World`, or a context bound to it that was not made with the option NOSTORE; or a scope of one"
 )]
 pub trait StoringToken<'b> {
-    /// The endpoint of a put.
+    /// Returns the endpoint and the operation family of the put.
     #[doc(hidden)]
     fn storing(&self) -> Through<'_, 'b>;
 }
 
-/// An endpoint, and the family of the transfer. Buffers are borrowed for exactly `'b`. Cannot leave the token's thread.
+/// The endpoint and family of a transfer, whose buffers are borrowed for exactly `'b`. Not `Send`, because tokens are not.
 #[derive(Clone, Copy)]
 pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
@@ -74,13 +74,13 @@ tokens! {
     StoringToken, storing: Stores = StridedPut / StridedPutNbi;
 }
 
-/// The endpoint of a put.
+/// Returns the endpoint and the operation family of a put.
 #[inline(always)]
 pub fn storing<'t, 'b, T: StoringToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.storing()
 }
 
-/// The endpoint of a get.
+/// Returns the endpoint and the operation family of a get.
 #[inline(always)]
 pub fn loading<'t, 'b, T: LoadingToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.loading()

@@ -1,4 +1,4 @@
-//! The file of one partition on one PE: persist, what an opening repairs, and the agreement of the PEs on a persist.
+//! The file of one partition on one PE: persisting it, repairs when it is opened, and the agreement of the PEs on a checkpoint.
 
 use core::fmt;
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use super::header::{Areas, HEADER_PAGE, Header, Headers, Identity, LAYOUT, UNIT}
 pub(super) trait Disk: fmt::Debug {
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno>;
 
-    /// Writes bytes. A crash may lose them, or any part of them, until they are flushed.
+    /// Writes bytes. Until the next flush, a crash may lose any part of them.
     fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno>;
 
-    /// Flushes all writes, also through mappings.
+    /// Flushes all writes, also those through mappings.
     fn flush(&self) -> Result<(), Errno>;
 
     fn descriptor(&self) -> Result<OwnedFd, Errno>;
@@ -42,22 +42,22 @@ impl Disk for File {
     }
 }
 
-/// The system's error number; for a truncated file, which has none, `IO`.
+/// The error number of a system call; `IO` for a file that ends too early, for which there is no number.
 fn errno(error: std::io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
-/// A persist of one heap. The default stands for none.
+/// A checkpoint of a heap in one file, written by `persist`. The default stands for no checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Persist {
-    /// Its number, from 1.
+    /// Number of the checkpoint, from 1.
     pub generation: u64,
-    /// A number common to the files of one heap.
+    /// Number of the heap, equal in the files of all PEs.
     pub set: u64,
 }
 
-/// Returns the number of the newest persist that the files of all PEs have; 0: none, the heap is new. `found` has the persists in
-/// the file of each PE, the newest first. Fails, in words, if no crash leaves such files. Panics without PEs.
+/// Returns the number of the newest checkpoint that is in the files of all PEs; 0: none, the heap is new. `found` has the
+/// checkpoints in each PE's file, the newest first. Fails, with an error text, if no crash leaves such files. Panics without PEs.
 pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
     let newest = |pe: usize| found[pe].first().copied().unwrap_or_default();
     let least = (0..found.len()).min_by_key(|pe| newest(*pe)).unwrap_or_default();
@@ -82,31 +82,32 @@ pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
     ))
 }
 
-/// A message about the file of a partition: what is wrong, and what to do.
+/// An error text about the file of a partition. `why` says what is wrong, and what to do.
 pub(super) fn message(what: &str, path: &Path, why: &str) -> String {
     format!("{what}: PMEM: {} {why}", path.display())
 }
 
-/// A locked file with the memory of a partition on one PE, and with all its blocks.
+/// The locked file of a partition on one PE. All blocks of the file are allocated.
 #[derive(Debug)]
 pub struct PmemFile {
     disk: Box<dyn Disk + Send>,
     path: PathBuf,
     what: String,
-    /// Whether this job has made it.
+    /// Whether this job has made the file.
     pub(super) made: bool,
-    /// The header of the newest persist.
+    /// The header of the newest checkpoint.
     header: Header,
     previous: Option<Header>,
     areas: Areas,
-    /// Whether the disk has all bytes of the copies as they are read: after an earlier job's failed flush it may lack some.
+    /// Whether the disk has all bytes of the copies that the page cache has. An earlier job's failed flush leaves this unknown.
     is_trusted: bool,
 }
 
-/// Methods fail if the disk does.
+/// Methods fail if the disk fails.
 impl PmemFile {
-    /// Takes over a disk with the headers `found`. Without headers, makes a new heap on a disk whose bytes are all zero.
-    /// Rewrites the newest header, because the job that wrote it may have failed to flush. Equal bytes damage nothing.
+    /// Takes over a disk with the headers `found`. Without headers, makes a new heap on a disk whose bytes are all zero. Rewrites
+    /// the newest header, because the job that wrote it may have failed to flush it. The bytes are equal, so a torn write is
+    /// harmless.
     pub(super) fn load(
         disk: Box<dyn Disk + Send>,
         path: &Path,
@@ -124,25 +125,26 @@ impl PmemFile {
         file.write_header(&header.page()).map(|()| file)
     }
 
-    /// The persists in the file, the newest first.
+    /// The checkpoints in the file, the newest first.
     pub fn found(&self) -> Vec<Persist> {
         let persist = |&Header { generation, set, .. }: &Header| Persist { generation, set };
         [Some(&self.header), self.previous.as_ref()].into_iter().flatten().map(persist).collect()
     }
 
-    /// Its path.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of the last persist; 0: none yet.
+    /// The number of the newest checkpoint; 0: there is none.
     pub fn generation(&self) -> u64 {
         self.header.generation
     }
 
-    /// Restores W to the persist on which all PEs have [agreed](super::agree()); 0: a new heap, all bytes zero.
-    /// `set` is a number that is equal on all PEs, and different for each heap. No PE goes on before all
-    /// PEs have returned. Fails if the file cannot be written.
+    /// Restores the working area to checkpoint `generation`, on which all PEs have [agreed](super::agree()); 0: a new heap, all
+    /// bytes zero. `set` is a number that is equal on all PEs, and different for each heap. No PE may go on before all PEs have
+    /// returned.
+    /// Fails if the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         let is_new = self.header.generation == 0;
         if generation < self.header.generation {
@@ -162,12 +164,12 @@ impl PmemFile {
         }
     }
 
-    /// Copies W to the older copy, and writes its header. If any PE fails, all PEs [`revert`](Self::revert) for good.
-    /// Fails if the file cannot be written.
+    /// Copies the working area to the older copy, and writes this copy's header. If any PE fails, all PEs [`revert`](Self::revert),
+    /// and persist no more. Fails if the file cannot be written.
     pub fn persist(&mut self) -> Result<(), Errno> {
         let next = self.header.next();
         self.previous = Some(std::mem::replace(&mut self.header, next));
-        // From here on the older copy is no persist.
+        // From here on the older copy is no checkpoint.
         self.write_header(&[0; HEADER_PAGE])?;
         self.transfer(self.areas.work, self.areas.copy(next.generation), !self.is_trusted)?;
         self.disk.flush()?;
@@ -176,30 +178,30 @@ impl PmemFile {
         Ok(())
     }
 
-    /// Discards the newest persist, complete or failed. Fails if the file cannot be written.
+    /// Discards the newest checkpoint, complete or failed. Fails if the file cannot be written.
     pub fn revert(&mut self) -> Result<(), Errno> {
         let cleared = self.write_header(&[0; HEADER_PAGE]);
         self.header = self.previous.take().unwrap_or(self.header);
         cleared
     }
 
-    /// The message about a call that failed while `doing` something.
+    /// The error text of a call that failed while `doing` something.
     pub fn failed(&self, doing: &str, errno: Errno) -> String {
         message(&self.what, &self.path, &format!("{doing} failed: {errno}"))
     }
 
-    /// A descriptor, and the offset and bytes of the partition's memory in the file.
+    /// A descriptor of the file, and the offset and bytes of the working area.
     pub(in crate::memory) fn work(&self) -> Result<(OwnedFd, u64, u64), Errno> {
         Ok((self.disk.descriptor()?, self.areas.work, self.areas.bytes))
     }
 
-    /// Writes a page over the newest header.
+    /// Writes a page over the newest header, and flushes it.
     fn write_header(&self, page: &[u8]) -> Result<(), Errno> {
         self.disk.write(self.header.offset(), page)?;
         self.disk.flush()
     }
 
-    /// Copies area `from` to area `to`: writes all units, or those that differ.
+    /// Copies area `from` to area `to`. Writes all units or, without `all`, the units that differ.
     fn transfer(&self, from: u64, to: u64, all: bool) -> Result<(), Errno> {
         let (mut source, mut target) = (vec![0; UNIT], vec![0; UNIT]);
         for at in (0..self.areas.bytes).step_by(UNIT) {

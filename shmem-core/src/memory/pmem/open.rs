@@ -1,4 +1,4 @@
-//! Opening the file of a partition: it is found or made, locked, and checked, or refused.
+//! Opens the file of a partition: finds or makes it, locks it, and checks it.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
@@ -17,7 +17,7 @@ use crate::memory::error::Size;
 /// Upper limit on the wait for a lock, because processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Upper limit on the bytes that are read of another layout, for a message.
+/// Upper limit on the bytes of a foreign file's layout that are read for an error text.
 const MAX_LAYOUT: u64 = 1 << 20;
 
 const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
@@ -26,8 +26,8 @@ const FOREIGN: &str = "holds something else than a partition in the format of th
      name another file, or delete it if nobody needs it";
 
 impl PmemFile {
-    /// Opens or makes the file at `path`. Persisted bytes do not change before [`settle`](Self::settle).
-    /// Fails, in words, if the existing file is unusable, or no file exists or can be made.
+    /// Opens or makes the file at `path`. Checkpoints in the file do not change before [`settle`](Self::settle).
+    /// Fails, with an error text, if an existing file is unusable, or the file cannot be made.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, String> {
         let found = find(path);
         let made = matches!(found, Ok(None));
@@ -41,16 +41,16 @@ impl PmemFile {
     }
 }
 
-/// Opens the regular file of this user at a path, if there is one. Checks the opened file, since the path may change meanwhile.
+/// Opens the regular file of this user at `path`; `None`: there is no file. Checks the opened file, since the path may change.
 fn find(path: &Path) -> Result<Option<File>, String> {
-    // `PATH` opens no file: opening a device may act on it.
+    // `PATH` gives a handle without opening the file, because opening a device may act on the device.
     let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(found) => rustix::fs::fstat(&found).map(|stat| Some((found, stat))).map_err(system("fstat")),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(errno) => Err(denied("opened", "open", errno)),
     };
     let mut found = handle(OFlags::NOFOLLOW)?;
-    // Links of other users are not trusted.
+    // Symbolic links of other users are not trusted.
     if let Some((_, stat)) = &found
         && FileType::from_raw_mode(stat.st_mode) == FileType::Symlink
     {
@@ -88,7 +88,7 @@ fn owned(stat: &Stat) -> Result<(), String> {
     }
 }
 
-/// Takes over an existing file: locks it, and checks that it belongs to this partition of this PE.
+/// Takes over an existing file: locks the file, and checks that it belongs to this partition of this PE.
 fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     lock(&file, PATIENCE)?;
     let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
@@ -98,7 +98,7 @@ fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, S
     file.flush().map_err(system("fsync"))?;
     let found = if bytes < LAYOUT { Err(FOREIGN.to_owned()) } else { headers(&file) }?;
     if found.0.generation == 0 {
-        // The file has no persist: make it anew.
+        // The file has no checkpoint, so it is made anew.
         rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
         return load(file, path, identity, None);
     }
@@ -131,7 +131,7 @@ fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     if built.is_err() {
         _ = fs::remove_file(path);
     } else if let Ok(directory) = File::open(directory) {
-        // Makes the name durable. Some file systems cannot flush directories.
+        // Makes the file's name durable. An error is ignored, because some file systems cannot flush directories.
         _ = directory.sync_all();
     }
     built
@@ -152,7 +152,7 @@ fn denied(doing: &str, call: &'static str, errno: Errno) -> String {
     format!("cannot be {doing}: {why}")
 }
 
-/// Locks the file, for as long as any process has it open or mapped. Fails on a file system that cannot reserve room.
+/// Locks the file, for as long as any process has it open or mapped. Fails on file systems that write pages to new places.
 fn lock(file: &File, patience: Duration) -> Result<(), String> {
     let end = Instant::now() + patience;
     loop {
@@ -164,16 +164,16 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
             Err(errno) => return Err(denied("opened", "flock", errno)),
         }
     }
-    // The last job may have removed it.
+    // The previous job may have removed the file.
     match rustix::fs::fstat(file).map_err(system("fstat"))?.st_nlink {
         0 => Err(IN_USE.into()),
         _ => in_place(file),
     }
 }
 
-/// File systems that overwrite pages in place, so that stores to a mapping need no room: ext4, xfs, tmpfs, and overlayfs, whose
-/// upper layer is one of these. (ext2 and ext3 have the number of ext4; there `fallocate` fails.) Others write each page to a
-/// new place, or keep it on another machine.
+/// File systems that overwrite pages in place, so that stores to a mapping need no new space: ext4, xfs, tmpfs, and overlayfs on
+/// top of one of these. (ext2 and ext3 have the number of ext4, but `fallocate` fails there.) Other file systems write each page to
+/// a new place, or store it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 fn in_place(file: &File) -> Result<(), String> {
@@ -186,7 +186,7 @@ fn in_place(file: &File) -> Result<(), String> {
     }
 }
 
-/// Opens a file with these headers, or makes a new heap in an empty file. Also allocates blocks of a file that has headers,
+/// Opens a file with the headers `found`, or makes a new heap in an empty file. Also allocates missing blocks of an existing file,
 /// because a copied file may have holes in place of zero pages.
 fn load(file: File, path: &Path, identity: &Identity, found: Option<Headers>) -> Result<PmemFile, String> {
     let areas = Areas::of(identity);
@@ -194,7 +194,7 @@ fn load(file: File, path: &Path, identity: &Identity, found: Option<Headers>) ->
     PmemFile::load(Box::new(file), path, identity, areas, found).map_err(system("writing the header"))
 }
 
-/// Allocates all blocks of the file, so that no store to a mapping has to.
+/// Allocates all blocks of the file, so that stores to a mapping allocate none.
 fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     let no_room = |available: &str| {
         let asked = Size(bytes);
@@ -203,7 +203,7 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
              and {available}; make room, lower SIZE, or name a file elsewhere"
         ))
     };
-    // The kernel sends a signal to a process that exceeds this limit.
+    // The kernel would send a signal to a process that exceeds this limit.
     if let Some(limit) = getrlimit(Resource::Fsize).current.filter(|limit| *limit < bytes) {
         return no_room(&format!("files may have at most {} (ulimit -f, RLIMIT_FSIZE)", Size(limit)));
     }
@@ -218,7 +218,7 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Reads the newest header, and the previous header if it is whole. Fails if a header is torn otherwise than by a crash.
+/// Reads the newest header, and the previous header if it is whole. Fails if a header is damaged in a way that no crash explains.
 pub(super) fn headers(disk: &dyn Disk) -> Result<Headers, String> {
     let mut pages = [[0; HEADER_PAGE]; 2];
     for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
@@ -237,7 +237,6 @@ pub(super) fn headers(disk: &dyn Disk) -> Result<Headers, String> {
     Ok((newest, found.pop().filter(|previous| previous.generation + 1 == newest.generation)))
 }
 
-/// Checks that the header fits the job.
 fn check(file: &File, header: &Header, identity: &Identity) -> Result<(), String> {
     let asked = Header::new(identity);
     let Header { pe, pes, size, .. } = *header;

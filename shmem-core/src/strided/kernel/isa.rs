@@ -5,25 +5,24 @@ use core::sync::atomic::{AtomicU8, Ordering};
 /// Number of the best set, from 1; 0 before detection. Every strided call reads it: a `LazyLock` would cost a nanosecond.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
-/// Sets of vector instructions, each including those before it.
+/// A set of vector instructions. Each set includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// The instructions of every processor of the architecture.
     Baseline,
     /// Vectors of 32 bytes.
     Avx2,
-    /// AVX-512 on a machine that moves 64 bytes in two steps: single lanes are stored under a mask, but plain copies are made by 32
-    /// bytes, which is faster on such a machine.
+    /// AVX-512 on a machine that moves 64 bytes in two steps. Masked accesses have 64 bytes, but plain copies 32, which is faster.
     Masked,
     /// AVX-512 on a machine that moves 64 bytes in one step.
     Avx512,
 }
 
 impl Isa {
-    /// All sets, narrowest first.
+    /// All instruction sets, narrowest first.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Avx2, Self::Masked, Self::Avx512];
 
-    /// Whether this machine has the instructions. A machine whose best set is `Masked` has those of `Avx512`, too.
+    /// Whether this machine has the instructions of the set. With `Masked` as its best set, it also has those of `Avx512`.
     pub fn is_available(self) -> bool {
         match self {
             Self::Masked | Self::Avx512 => Self::best() >= Self::Masked,
@@ -31,7 +30,7 @@ impl Isa {
         }
     }
 
-    /// The set that is fastest on this machine, detected once.
+    /// Returns the instruction set that is fastest on this machine, detected once.
     #[inline]
     pub fn best() -> Self {
         match BEST.load(Ordering::Relaxed) {
@@ -68,7 +67,7 @@ fn detect() -> Isa {
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[allow(unused_unsafe, reason = "a safe function since Rust 1.94")]
 fn in_two_steps() -> bool {
-    // SAFETY: every x86-64 has this instruction, and leaf 1.
+    // SAFETY: every x86-64 processor has the `cpuid` instruction with leaf 1.
     let signature = unsafe { core::arch::x86_64::__cpuid(1) }.eax;
     let (family, extended) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
     Maker::find() == Maker::Amd && family + extended == 0x19
@@ -94,7 +93,7 @@ impl Maker {
     #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
     #[allow(unused_unsafe, reason = "a safe function since Rust 1.94")]
     pub(in crate::strided) fn find() -> Self {
-        // SAFETY: every x86-64 has this instruction, and leaf 0.
+        // SAFETY: every x86-64 processor has the `cpuid` instruction with leaf 0.
         let name = unsafe { core::arch::x86_64::__cpuid(0) };
         let name = [name.ebx, name.edx, name.ecx].map(u32::to_le_bytes).concat();
         if name == b"AuthenticAMD" { Self::Amd } else { Self::Other }

@@ -1,13 +1,12 @@
-//! The loops that move blocks in shared memory.
+//! The loops that move blocks in shared memory ([`Kernel`]).
 //!
-//! Which loop is fastest depends on the shape of a transfer and on the machine. All are correct for every shape: a kernel that does
-//! not suit a shape or a machine falls back to [`Kernel::Rows`].
+//! Which kernel is fastest depends on the shape of a transfer and on the machine. All are correct for every shape: a kernel that
+//! does not suit a shape or a machine falls back to [`Kernel::Rows`].
 //!
 //! Invariants: a kernel reads nothing outside the range from the first byte of the first block to the last byte of the last block,
-//! though it may read gaps inside. It writes blocks alone, since gaps may belong to another PE.
+//! though it may read gaps between blocks. It writes blocks alone, since gaps may belong to another PE.
 //!
-//! Other PEs may change the memory at the same time. So every access is assembly, or an atomic of `shared`; the head of that module
-//! says why this is no race.
+//! Other PEs may change the memory at the same time. So every access is assembly, or an atomic of `shared` (its head says why).
 
 mod isa;
 mod plain_rows;
@@ -30,12 +29,12 @@ pub(super) use plain_rows::few;
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Row after row, each block by a few of the widest loads and stores that fit it, and a longer block by the C library's copy.
+    /// Row after row of blocks, each by a few of the widest loads and stores that fit it; long blocks by the C library.
     Rows,
-    /// As `Rows`, slowed down by this many idle stores per block (twice as many on machines that make two stores at a time), for
+    /// As `Rows`, with this many idle stores after each block (twice as many on machines that make two stores at a time). For
     /// strides that map to few sets of a cache.
     Throttled(u8),
-    /// Non-temporal stores, for transfers larger than the caches; rows for blocks below a line, and without AVX2.
+    /// Non-temporal stores, for transfers larger than the caches. Blocks below a cache line become rows, as do all without AVX2.
     Stream,
     /// Whole vectors, stored under a mask, for small blocks at one small stride on both sides.
     Span,
@@ -55,14 +54,14 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Moves blocks of `block` bytes in two loops, `levels` outer first.
+/// Moves blocks of `block` bytes in two loops; `levels` has the outer loop first.
 ///
 /// # Safety
 ///
-/// Every block must be readable from `from` on and writable from `to` on, the gaps between two blocks of
-/// the source must be readable, and no block of the destination may overlap another block of either side.
+/// Every block must be readable from `from` on and writable from `to` on, the gaps between two blocks of the source must be
+/// readable, and no block of the destination may overlap another block of either side.
 pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promises; the machine has its best instructions.
+    // SAFETY: the caller ensures the rest, and the machine has its best instructions.
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
 }
 
@@ -74,14 +73,14 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
 #[inline]
 pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, from: *const u8) {
     match kernel {
-        // SAFETY: the caller's promises.
+        // SAFETY: `plain_rows::run_row` requires no more than this function does.
         Kernel::Rows => unsafe { plain_rows::run_row(block, row.count, row.to, row.from, to, from) },
-        // SAFETY: the caller's promises.
+        // SAFETY: `run` requires no more than this function does.
         _ => unsafe { run(kernel, block, [Level::ONCE, row], to, from) },
     }
 }
 
-/// As [`run`], with instructions of `isa` only, for comparisons.
+/// As [`run`], but only with instructions of `isa`, in order to compare instruction sets.
 ///
 /// # Safety
 ///
@@ -99,21 +98,21 @@ pub unsafe fn run_with(
         return;
     }
     match kernel {
-        // SAFETY: the caller's promises, for every kernel the same.
+        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
         Kernel::Rows => unsafe { plain_rows::sweep(plain_rows::Plain, isa, block, levels, to, from) },
-        // SAFETY: the caller's promises, for every kernel the same.
+        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
         Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: the caller's promises, for every kernel the same.
+        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
         Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: the caller's promises, for every kernel the same.
+        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
         Kernel::Span => unsafe { span::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: the caller's promises, for every kernel the same.
+        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
         Kernel::Shuffle => unsafe { shuffle::sweep(isa, block, levels, to, from) },
         #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
-        // SAFETY: the caller's promises, for every kernel the same.
+        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
         _ => unsafe { plain_rows::sweep(plain_rows::Plain, isa, block, levels, to, from) },
     }
 }

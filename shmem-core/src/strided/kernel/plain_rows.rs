@@ -1,11 +1,10 @@
-//! Rows of blocks, each copied by the pieces of its class of lengths.
+//! Rows of blocks, each copied by a number of registers that depends on its length.
 //!
-//! The length of a block chooses the loop, once for a transfer. Blocks of less than 32 bytes have the same loops on every machine.
-//! Longer blocks are copied by up to four of the widest vectors that they fill, or by eight of 64 bytes, and still longer ones by the
-//! C library: a loop of pieces was never a fifth faster for these, and up to half slower on some processors.
+//! The length of the blocks chooses the loop, once for a transfer. Blocks of less than 32 bytes have the same loops on every
+//! machine. Longer blocks are copied by up to four of the widest vectors that they fill, or by up to eight of 64 bytes. Still
+//! longer blocks are copied by the C library: a loop of vectors was never a fifth faster for these, and up to half slower on some.
 //!
-//! There is no branch between the reads and writes of a block, because a prefetcher follows each instruction from block to block, which
-//! a loop inside a block would disturb.
+//! The copy of a block has no branch. A prefetcher follows each instruction from block to block, which an inner loop would disturb.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use core::arch::x86_64::{__m256i, __m512i};
@@ -16,7 +15,7 @@ use crate::shared::{self, Ends, One, Quad, Registers};
 
 /// A loop over all blocks of a transfer.
 pub(super) trait Sweep {
-    /// Copies all blocks by `block`.
+    /// Copies all blocks, each by `block`.
     ///
     /// # Safety
     ///
@@ -24,7 +23,7 @@ pub(super) trait Sweep {
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8);
 }
 
-/// Copies one row of blocks. Its arguments fit registers.
+/// Copies one row of blocks. The arguments fit in registers.
 ///
 /// # Safety
 ///
@@ -42,7 +41,7 @@ pub(super) unsafe fn run_row(
         return;
     }
     let levels = [Level::ONCE, Level { count, to: to_stride, from: from_stride }];
-    // SAFETY: the caller's promises; the machine has its best instructions.
+    // SAFETY: the caller ensures the rest, and the machine has its best instructions.
     unsafe { sweep(Plain, Isa::best(), block, levels, to, from) };
 }
 
@@ -54,10 +53,10 @@ pub(super) unsafe fn run_row(
 #[inline(always)]
 pub(in crate::strided) unsafe fn few(block: usize, row: Level, to: *mut u8, from: *const u8) {
     if block <= 32 {
-        // SAFETY: the caller's promises; two pieces of 16 bytes fill a block of 17 to 32.
+        // SAFETY: the blocks are valid (caller), and two registers of 16 bytes fill a block of 17 to 32.
         unsafe { one_by_one(Ends::<Sixteen>::of(block), row, to, from) };
     } else {
-        // SAFETY: the caller's promises; four pieces of 16 bytes fill a block of 33 to 64.
+        // SAFETY: the blocks are valid (caller), and four registers of 16 bytes fill a block of 33 to 64.
         unsafe { one_by_one(Quad::<Sixteen>::of(block), row, to, from) };
     }
 }
@@ -70,7 +69,7 @@ impl Sweep for Plain {
     unsafe fn sweep<B: Block>(self, block: B, [outer, inner]: [Level; 2], to: *mut u8, from: *const u8) {
         let (mut to, mut from) = (to, from);
         for _ in 0..outer.count {
-            // SAFETY: one row of the transfer (caller).
+            // SAFETY: the row is one of the transfer, whose blocks are valid (caller).
             unsafe { row(block, inner, to, from) };
             to = to.wrapping_add(outer.to);
             from = from.wrapping_add(outer.from);
@@ -78,7 +77,7 @@ impl Sweep for Plain {
     }
 }
 
-/// Copies one row, four blocks at a time if these are short.
+/// Copies one row, four blocks at a time if the blocks are short.
 ///
 /// # Safety
 ///
@@ -89,7 +88,7 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
     if B::SHORT {
         while left >= 4 {
             for k in 0..4 {
-                // SAFETY: at least four blocks are left (caller).
+                // SAFETY: at least four blocks are left in the row, whose blocks are valid (caller).
                 unsafe { block.copy(to.wrapping_add(k * level.to), from.wrapping_add(k * level.from)) };
             }
             to = to.wrapping_add(4 * level.to);
@@ -97,7 +96,7 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
             left -= 4;
         }
     }
-    // SAFETY: the blocks that are left (caller).
+    // SAFETY: the blocks that are left in the row are valid (caller).
     unsafe { one_by_one(block, Level { count: left, ..level }, to, from) };
 }
 
@@ -109,16 +108,16 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
 #[inline(always)]
 unsafe fn one_by_one<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *const u8) {
     for _ in 0..level.count {
-        // SAFETY: a block is left (caller).
+        // SAFETY: a block is left in the row, whose blocks are valid (caller).
         unsafe { block.copy(to, from) };
         to = to.wrapping_add(level.to);
         from = from.wrapping_add(level.from);
     }
 }
 
-/// A copy of one block of a length that the value knows.
+/// A method of copying a block, whose length the value stores.
 pub(super) trait Block: Copy {
-    /// Whether a loop over blocks copies four at a time.
+    /// Whether a loop over blocks copies four blocks at a time.
     const SHORT: bool = true;
 
     /// Copies a block.
@@ -126,14 +125,14 @@ pub(super) trait Block: Copy {
     /// # Safety
     ///
     /// The block must be readable at `from` and writable at `to`, the two must not overlap, and the machine must have the
-    /// instructions of the pieces.
+    /// instructions of this copy.
     unsafe fn copy(self, to: *mut u8, from: *const u8);
 }
 
-/// Two to three pieces.
+/// A block of two to three registers.
 type Three<V> = Registers<V, 2, 1>;
 
-/// Four to eight pieces.
+/// A block of four to eight registers.
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 type Eight<V> = Registers<V, 4, 4>;
 
@@ -142,12 +141,12 @@ impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Registers<V, FR
 
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function requires what the inherent `copy` does (caller).
         unsafe { Self::copy(self, to, from) };
     }
 }
 
-/// A block of this length, copied by the C library. The call takes little time relative to a long block.
+/// A block of this many bytes, copied by the C library. For a long block, the time of the call matters little.
 #[derive(Clone, Copy)]
 struct Library(usize);
 
@@ -161,7 +160,7 @@ impl Block for Library {
     }
 }
 
-/// Copies all blocks by the pieces of the first class in the list that has their length.
+/// Copies all blocks by the registers of the first list entry that matches their length.
 macro_rules! by_class {
     (
         $sweep:ident, $block:ident, $levels:ident, $to:ident, $from:ident:
@@ -169,15 +168,15 @@ macro_rules! by_class {
     ) => {
         match $block {
             $(
-                // SAFETY: the caller's promises, one of which is that the machine has what this function uses; the
-                // pieces fill a block of this class (`Block` asserts that where lengths may differ).
+                // SAFETY: the blocks are valid, and the machine has the instructions of this function (caller). The registers fill
+                // a block of this length (`Registers::of` asserts that where lengths may differ).
                 $class => unsafe { $sweep.sweep($pieces, $levels, $to, $from) },
             )*
         }
     };
 }
 
-/// Copies all blocks by the pieces of their class.
+/// Copies all blocks by the registers that suit their length.
 ///
 /// # Safety
 ///
@@ -206,12 +205,12 @@ pub(super) unsafe fn sweep<S: Sweep>(
     }
     match isa {
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: the caller's promises, one of which is that the machine has AVX-512; blocks have 32 bytes or more.
+        // SAFETY: the blocks are valid, and the machine has AVX-512 (caller). Blocks have 32 bytes or more.
         Isa::Avx512 => unsafe { avx512(sweep, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: the caller's promises, one of which is that the machine has AVX2; blocks have 32 bytes or more.
+        // SAFETY: the blocks are valid, and the machine has AVX2 (caller). Blocks have 32 bytes or more.
         Isa::Avx2 | Isa::Masked => unsafe { avx2(sweep, block, levels, to, from) },
-        // SAFETY: the caller's promises; blocks have 32 bytes or more.
+        // SAFETY: the blocks are valid (caller), and have 32 bytes or more.
         _ => unsafe { everywhere(sweep, block, levels, to, from) },
     }
 }

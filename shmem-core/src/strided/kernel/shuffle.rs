@@ -1,7 +1,7 @@
-//! Packs and unpacks words of 4 or 8 bytes. One side is dense; the other is sparse: it has a word at every second or third place.
+//! Packs and unpacks words of 4 or 8 bytes. One side is dense, the other is sparse: it has a word at every second or third place.
 //!
-//! Packing reads the sparse side whole, gaps included, and permutes two or three vectors into one. Unpacking permutes one vector into
-//! two or three, and stores the lanes of words under a mask. The rest of a row is copied word by word.
+//! Packing reads the sparse side with its gaps, and permutes two or three vectors into one. Unpacking permutes one vector into two
+//! or three, and stores the lanes of words under a mask. Words at the end of a row, too few for a vector, are copied one by one.
 
 use core::arch::x86_64::{
     __m512i, _mm512_loadu_si512, _mm512_mask_permutexvar_epi32, _mm512_permutex2var_epi32,
@@ -25,27 +25,27 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     let [outer, inner] = levels;
     let direction = match direction(block, inner) {
         Some(direction) if isa >= Isa::Masked => direction,
-        // SAFETY: the caller's promises.
+        // SAFETY: `plain_rows::sweep` requires no more than this function does.
         _ => return unsafe { plain_rows::sweep(Plain, isa, block, levels, to, from) },
     };
     let (mut to, mut from) = (to, from);
     for _ in 0..outer.count {
         let done = match direction {
-            // SAFETY: a row of the transfer (caller); the machine has AVX-512.
+            // SAFETY: the row is one of the transfer, so valid (caller). The machine has AVX-512 (`isa`).
             Direction::Pack(every) => unsafe { pack(block, every, inner.count, to, from) },
-            // SAFETY: a row of the transfer (caller); the machine has AVX-512.
+            // SAFETY: the row is one of the transfer, so valid (caller). The machine has AVX-512 (`isa`).
             Direction::Unpack(every) => unsafe { unpack(block, every, inner.count, to, from) },
         };
         let rest = [Level::ONCE, Level { count: inner.count - done, ..inner }];
         let (left_to, left_from) = (to.wrapping_add(done * inner.to), from.wrapping_add(done * inner.from));
-        // SAFETY: the rest of the row.
+        // SAFETY: the words left in the row are valid (caller).
         unsafe { plain_rows::sweep(Plain, isa, block, rest, left_to, left_from) };
         to = to.wrapping_add(outer.to);
         from = from.wrapping_add(outer.from);
     }
 }
 
-/// Whether the source is the sparse side (`Pack`) or the destination is (`Unpack`), and the distance of the words there, 2 or 3.
+/// The sparse side: the source (`Pack`) or the destination (`Unpack`). The value is the distance of its words, 2 or 3.
 #[derive(Clone, Copy)]
 enum Direction {
     Pack(usize),
@@ -62,21 +62,20 @@ fn direction(block: usize, level: Level) -> Option<Direction> {
     }
 }
 
-/// Permutations for words of one length at one distance. A window of two or three vectors of the sparse side has the words of one
-/// dense vector.
+/// The permutations for words of one length at one distance. The words of a dense vector are in two or three sparse vectors.
 struct Places {
-    /// For each lane of the dense vector, its lane in the window.
+    /// For each lane of the dense vector, its lane among those of all sparse vectors.
     sparse: [u32; LANES],
-    /// Lanes of the dense vector that come from the third vector of the window.
+    /// The lanes of the dense vector that come from the third sparse vector.
     third: u16,
-    /// For each lane of each vector of the window, its lane in the dense vector.
+    /// For each lane of each sparse vector, its lane in the dense vector.
     dense: [[u32; LANES]; 3],
-    /// Lanes of each vector of the window that belong to words.
+    /// The lanes of each sparse vector that belong to words.
     words: [u16; 3],
 }
 
 impl Places {
-    /// The permutations for words of `block` bytes, `every` words apart on the sparse side.
+    /// Returns the permutations for words of `block` bytes, `every` words apart on the sparse side.
     const fn of(block: usize, every: usize) -> Self {
         let words = block / 4;
         let mut places = Self { sparse: [0; LANES], third: 0, dense: [[0; LANES]; 3], words: [0; 3] };
@@ -111,61 +110,59 @@ impl Places {
 ///
 /// # Safety
 ///
-/// `count` words must be writable at `to` and, with the gaps between them, readable at `from`; the machine
-/// must have AVX-512.
+/// `count` words must be writable at `to` and, with the gaps between them, readable at `from`. The machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *const u8) -> usize {
     let places = Places::find(block, every);
-    // SAFETY: an array of a vector's size.
+    // SAFETY: the array has the size of a vector.
     let index = unsafe { _mm512_loadu_si512(places.sparse.as_ptr().cast()) };
     let at_once = VECTOR / block;
     let mut done = 0;
-    // At least one more word must be left, so that no vector reaches into the gap behind the last word.
+    // Leaves at least one word, so that no vector reaches into the gap behind the last word.
     while done + at_once < count {
         let from = from.wrapping_add(done * block * every);
-        // SAFETY: inside the row.
+        // SAFETY: the vector is inside the row, since a word behind it is left.
         let a = unsafe { load512(from) };
-        // SAFETY: inside the row, of which this is the second vector.
+        // SAFETY: the second vector is inside the row, since a word behind it is left.
         let b = unsafe { load512(from.wrapping_add(VECTOR)) };
         let mut packed = _mm512_permutex2var_epi32(a, index, b);
         if every == 3 {
-            // SAFETY: inside the row, of which this is the third vector.
+            // SAFETY: the third vector is inside the row, since a word behind it is left.
             let c = unsafe { load512(from.wrapping_add(2 * VECTOR)) };
             packed = _mm512_mask_permutexvar_epi32(packed, places.third, index, c);
         }
-        // SAFETY: a vector of words that are still to be written.
+        // SAFETY: at least a vector of words is left to be written, which are writable (caller).
         unsafe { packed.store(to.wrapping_add(done * block)) };
         done += at_once;
     }
     done
 }
 
-/// Unpacks whole vectors of words, and returns the number of words.
+/// Unpacks as many words as fill whole vectors, and returns their number.
 ///
 /// # Safety
 ///
-/// `count` words must be readable at `from` and, where the sparse side holds them, writable at `to`; the
-/// machine must have AVX-512.
+/// `count` words must be readable at `from`, and writable at `to`, `every` words apart. The machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn unpack(block: usize, every: usize, count: usize, to: *mut u8, from: *const u8) -> usize {
     let places = Places::find(block, every);
     let index: [__m512i; 3] = [
-        // SAFETY: an array of a vector's size.
+        // SAFETY: the array has the size of a vector.
         unsafe { _mm512_loadu_si512(places.dense[0].as_ptr().cast()) },
-        // SAFETY: an array of a vector's size.
+        // SAFETY: the array has the size of a vector.
         unsafe { _mm512_loadu_si512(places.dense[1].as_ptr().cast()) },
-        // SAFETY: an array of a vector's size.
+        // SAFETY: the array has the size of a vector.
         unsafe { _mm512_loadu_si512(places.dense[2].as_ptr().cast()) },
     ];
     let at_once = VECTOR / block;
     let mut done = 0;
     while done + at_once <= count {
-        // SAFETY: a vector of words that are still to be read.
+        // SAFETY: at least a vector of words is left to be read, which are readable (caller).
         let words = unsafe { load512(from.wrapping_add(done * block)) };
         let to = to.wrapping_add(done * block * every);
         for (k, index) in index.iter().enumerate().take(every) {
             let spread = _mm512_permutexvar_epi32(*index, words);
-            // SAFETY: the lanes are words of the sparse side, no other is touched.
+            // SAFETY: the lanes of the mask are words of the sparse side, so writable (caller). Other lanes are not written.
             unsafe { store512_of(places.words[k], spread, to.wrapping_add(k * VECTOR)) };
         }
         done += at_once;

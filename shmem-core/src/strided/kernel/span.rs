@@ -1,7 +1,8 @@
 //! Copies small blocks at one small stride on both sides by whole vectors, stored under a mask.
 //!
-//! A window of one vector moves over the row, aligned at the destination. Loads and stores are masked, since gaps may belong to another
-//! PE, and windows at the ends reach beyond the row; lanes that are masked off touch no memory. The masks of windows repeat after a period.
+//! The kernel goes over the row in steps of one vector, aligned at the destination. Loads and stores are masked, because gaps may
+//! belong to another PE, and the first and last vector reach beyond the row. Lanes that are masked off touch no memory. The masks
+//! repeat after a number of vectors, the period.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
@@ -10,12 +11,12 @@ use super::plain_rows::{self, Plain};
 use super::vector::store512_of;
 use super::{Isa, Level};
 
-/// Bytes of a window.
+/// Bytes of a vector.
 const WINDOW: usize = 64;
 /// Bytes of a lane.
 const LANE: usize = 4;
 const LANES: usize = WINDOW / LANE;
-/// Upper limit on the windows of a period. Their masks, and one more, fill 128 bits.
+/// Upper limit on the vectors of a period: their masks, shifted by less than a vector, fit in 128 bits.
 const PERIOD: usize = 128 / LANES - 1;
 
 /// Copies all blocks.
@@ -26,21 +27,21 @@ const PERIOD: usize = 128 / LANES - 1;
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     let [outer, inner] = levels;
     if isa < Isa::Masked || inner.count == 0 || !fits(block, inner) {
-        // SAFETY: the caller's promises.
+        // SAFETY: `plain_rows::sweep` requires no more than this function does.
         return unsafe { plain_rows::sweep(Plain, isa, block, levels, to, from) };
     }
     let masks = Masks::of(block, inner.to);
     let (mut to, mut from) = (to, from);
     for _ in 0..outer.count {
-        // SAFETY: a row of the transfer (caller). `fits` found that the masks are those of its blocks, and a machine that has `Masked`
-        // or more has AVX-512.
+        // SAFETY: the row is one of the transfer, so valid (caller). The masks are those of its blocks (`fits`). A machine with
+        // `Masked` or a later set has AVX-512.
         unsafe { row(&masks, (inner.count - 1) * inner.to + block, to, from) };
         to = to.wrapping_add(outer.to);
         from = from.wrapping_add(outer.from);
     }
 }
 
-/// Whether this kernel can copy the level: block and stride are multiples of a lane, and masks repeat within `PERIOD` windows.
+/// Whether this kernel can copy the loop: block and stride are multiples of a lane, and masks repeat within `PERIOD` vectors.
 const fn fits(block: usize, level: Level) -> bool {
     level.to == level.from
         && level.to <= WINDOW
@@ -49,13 +50,13 @@ const fn fits(block: usize, level: Level) -> bool {
         && period(level.to) <= PERIOD
 }
 
-/// Number of windows after which masks repeat.
+/// Returns the number of vectors after which masks repeat.
 const fn period(stride: usize) -> usize {
-    // The greatest common divisor with a power of two.
+    // Divides the stride by its greatest common divisor with a vector, a power of two.
     stride >> if stride.trailing_zeros() < 6 { stride.trailing_zeros() } else { 6 }
 }
 
-/// The lanes of blocks in the windows of a period, for a row that begins with the first lane.
+/// The lanes of blocks in the vectors of a period, for a row that begins at the first lane.
 #[derive(Clone, Copy)]
 struct Masks {
     lanes: u128,
@@ -75,7 +76,7 @@ impl Masks {
         Self { lanes, period }
     }
 
-    /// The masks of a period, for a row that begins `lead` lanes after the start of the first window.
+    /// Returns the masks of a period, for a row that begins `lead` lanes after the start of the first vector.
     fn behind(self, lead: usize) -> [u16; PERIOD] {
         let all = self.period * LANES;
         let turned = if lead == 0 { self.lanes } else { self.lanes << lead | self.lanes >> (all - lead) };
@@ -83,14 +84,14 @@ impl Masks {
     }
 }
 
-/// Copies a row; `bytes` is its length from the first byte of the first block to the last byte of the last block.
+/// Copies a row. `bytes` is the length from the first byte of the first block to the last byte of the last block.
 ///
 /// # Safety
 ///
-/// The blocks that the masks give must be readable and writable; the machine must have AVX-512.
+/// The blocks that the masks give must be readable and writable, and the machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
-    // A row that begins inside a lane cannot be aligned.
+    // A row that begins inside a lane cannot be aligned to vectors.
     let lead = if to.addr().is_multiple_of(LANE) { to.addr() % WINDOW } else { 0 };
     let period = masks.period;
     let masks = masks.behind(lead / LANE);
@@ -98,10 +99,10 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     let end = lead + bytes;
     let first = masks[0] & (u16::MAX << (lead / LANE));
     if end <= WINDOW {
-        // SAFETY: the lanes of all blocks (caller).
+        // SAFETY: the mask has the lanes of all blocks, which are valid (caller).
         return unsafe { window(first & inside(end), to, from) };
     }
-    // SAFETY: the lanes of blocks in the first window (caller).
+    // SAFETY: the mask has the lanes of blocks in the first vector, which are valid (caller).
     unsafe { window(first, to, from) };
     let mut at = WINDOW;
     let mut k = 1;
@@ -109,7 +110,7 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
         let mask = masks[0];
         while at + 4 * WINDOW < end {
             for _ in 0..4 {
-                // SAFETY: the lanes of blocks in this window (caller).
+                // SAFETY: the mask has the lanes of blocks in this vector, which are valid (caller).
                 unsafe { window(mask, to.wrapping_add(at), from.wrapping_add(at)) };
                 at += WINDOW;
             }
@@ -118,46 +119,46 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     }
     while at + WINDOW < end {
         k = if k == period { 0 } else { k };
-        // SAFETY: the lanes of blocks in this window (caller).
+        // SAFETY: the mask has the lanes of blocks in this vector, which are valid (caller).
         unsafe { window(masks[k], to.wrapping_add(at), from.wrapping_add(at)) };
         at += WINDOW;
         k += 1;
     }
     k = if k == period { 0 } else { k };
     let last = masks[k] & inside(end - at);
-    // SAFETY: the lanes of blocks in the last window (caller).
+    // SAFETY: the mask has the lanes of blocks in the last vector, which are valid (caller).
     unsafe { window(last, to.wrapping_add(at), from.wrapping_add(at)) };
 }
 
-/// The lanes of the first `bytes` bytes of a window: at least one lane.
+/// Returns the lanes of the first `bytes` bytes of a vector. `bytes` is at least a lane.
 fn inside(bytes: usize) -> u16 {
     u16::MAX >> (LANES - bytes / LANE)
 }
 
-/// Copies the lanes of a window.
+/// Copies the lanes in `mask` of one vector.
 ///
 /// # Safety
 ///
-/// The lanes in `mask` must be readable and writable.
+/// The lanes in `mask` must be readable and writable, and the machine must have AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn window(mask: u16, to: *mut u8, from: *const u8) {
-    // SAFETY: the lanes are readable (caller), no other is touched.
+    // SAFETY: the lanes in `mask` are readable (caller), and the machine has AVX-512.
     let lanes = unsafe { load512_of(mask, from) };
-    // SAFETY: the lanes are writable (caller), no other is touched.
+    // SAFETY: the lanes in `mask` are writable (caller), and the machine has AVX-512.
     unsafe { store512_of(mask, lanes, to) };
 }
 
-/// Reads the lanes of 4 bytes that are set in `mask`; the others are zero.
+/// Reads the lanes of 4 bytes that are set in `mask`. The other lanes become zero.
 ///
 /// # Safety
 ///
-/// The lanes must be readable, and the machine have AVX-512.
+/// The lanes in `mask` must be readable, and the machine must have AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn load512_of(mask: u16, from: *const u8) -> __m512i {
     let vector;
-    // SAFETY: reads the lanes of the mask, which are readable (caller), and faults at no other.
+    // SAFETY: reads only the lanes in `mask`, which are readable (caller). Other lanes cause no fault.
     unsafe {
         asm!("vmovdqu32 {} {{{}}} {{z}}, [{}]", out(zmm_reg) vector, in(kreg) mask, in(reg) from,
             options(nostack, preserves_flags, readonly));

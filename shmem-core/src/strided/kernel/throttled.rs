@@ -1,8 +1,8 @@
 //! Rows slowed down by idle stores, for strides that map to few sets of the first-level cache.
 //!
-//! Stores wait in the store queue until their line has arrived, and retire in order. At a stride that is a large power of two all these
-//! lines map to one set of a few ways: lines for later stores evict lines that arrived early, which are then fetched twice. Idle stores
-//! to one cached line fill the queue, so that fewer lines are requested at a time, and a column takes half the time.
+//! Stores wait in the store queue until their cache line has arrived, and retire in order. At a stride that is a large power of
+//! two, all these lines map to one set of a few ways: lines for later stores evict lines that arrived early, which are then fetched
+//! twice. Idle stores to one cached line fill the queue, so that fewer lines are requested at a time. A column takes half the time.
 
 use core::cell::UnsafeCell;
 
@@ -14,13 +14,13 @@ const LINE: usize = 64;
 /// Bytes of a way of a first-level cache.
 const WAY: usize = 4096;
 
-/// Bytes: strides that are multiples of this map to few sets.
+/// Strides that are multiples of this number of bytes map to few sets.
 const CROWDED: usize = WAY / 4;
 
-/// Bytes of each store of a block.
+/// Bytes of each store to a block.
 const PIECE: usize = 16;
 
-/// The target of idle stores: a line that stays in the cache of this thread.
+/// The target of idle stores: a cache line that stays in this thread's cache.
 #[repr(align(64))]
 struct CacheLine(UnsafeCell<u64>);
 
@@ -37,16 +37,16 @@ impl<B: Block> Block for Braked<B> {
 
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller ensures what `copy` requires.
         unsafe { self.block.copy(to, from) };
         for _ in 0..self.touches / 4 {
             for _ in 0..4 {
-                // SAFETY: a word of the sweep's own, which outlives it.
+                // SAFETY: `line` points to a word of the calling sweep, which outlives this value.
                 unsafe { self.line.write_volatile(0) };
             }
         }
         for _ in 0..self.touches % 4 {
-            // SAFETY: a word of the sweep's own, which outlives it.
+            // SAFETY: `line` points to a word of the calling sweep, which outlives this value.
             unsafe { self.line.write_volatile(0) };
         }
     }
@@ -61,12 +61,12 @@ impl Sweep for Throttle {
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8) {
         let line = CacheLine(UnsafeCell::new(0));
         let braked = Braked { block, touches: self.0, line: line.0.get() };
-        // SAFETY: the caller's promises.
+        // SAFETY: the caller ensures what `sweep` requires.
         unsafe { Plain.sweep(braked, levels, to, from) };
     }
 }
 
-/// Whether both sides map to the same few sets. `false` for a single set, where more idle stores are slower.
+/// Whether both sides map to the same few sets. Returns `false` for a single set, where more idle stores are slower.
 fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     // The largest power of two, up to a way of the cache, that divides both strides.
     let period = 1 << (row.to | row.from | WAY).trailing_zeros();
@@ -74,8 +74,8 @@ fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     (CROWDED..WAY).contains(&period) && (apart < LINE || period - apart < LINE)
 }
 
-/// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` idle stores, twice as many on machines that make
-/// two stores at a time. Wider pieces would be fewer stores, which does not slow down.
+/// Copies all blocks by registers of at most 16 bytes. Each block is followed by `touches` idle stores, twice as many on machines
+/// that make two stores at a time. Wider registers would make fewer stores, and so slow down less.
 ///
 /// # Safety
 ///
@@ -89,11 +89,11 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
-    // Twice as many stores in total, the stores of the block included.
+    // If both sides share sets, doubles the number of stores, including the stores of the block itself.
     let touches = match share_sets(levels[1], to, from) {
         true => touches.saturating_mul(2).saturating_add(block.div_ceil(PIECE).min(255) as u8),
         false => touches,
     };
-    // SAFETY: the caller's promises; every machine has the least instructions.
+    // SAFETY: the blocks are valid (caller), and every machine has the baseline instructions.
     unsafe { plain_rows::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
 }

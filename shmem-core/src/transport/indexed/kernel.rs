@@ -1,9 +1,9 @@
-//! The loops of lists over memory of this process: on the node, and at the target of a message. A list that has arrived in a message is
-//! [checked](Target::listed) once, so that its loop needs no comparison for each element.
+//! The loops over listed elements in memory of this process: at an initiator on the same node, and at the target of a message. A list
+//! that has arrived in a message is [checked](Target::listed) once, so its loop compares nothing per element.
 //!
-//! Elements of a list are scattered, so each probably misses the cache. A core waits for several loads at a time, but on many processors
-//! for one locked instruction at a time. So lines are prefetched some elements [ahead](led). The accesses are those of single operations
-//! ([`shm`], [`apply`]).
+//! Listed elements are scattered, so each probably misses the cache. A core waits for several loads in parallel, but on many processors
+//! for one locked instruction at a time. So the loops prefetch lines some elements [ahead](led). Accesses are those of single
+//! operations ([`shm`], [`apply`]).
 
 use super::{Change, Deed, Operand, position};
 use crate::planted_fault::mutant;
@@ -14,19 +14,19 @@ use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 /// Prefetch distance in elements: more than the number of lines that a core can wait for.
 pub(crate) const LEAD: usize = 32;
 
-/// Upper limit on the bytes of an object whose plain loads and stores are not prefetched, because they overlap by themselves, and the lines
-/// of the object are in a cache of the core.
+/// Upper limit on the bytes of an object that is accessed by plain loads and stores without prefetches. Its lines are in a cache of the
+/// core, where these accesses overlap by themselves.
 pub(crate) const NEAR: usize = 1 << 20;
 
-/// Number of updates between two rings of the owner's bell.
+/// Number of updates after which the bell of the words' owner is rung.
 pub(crate) const RING: usize = 512;
 
-/// Least length of a list that is prefetched.
+/// Minimum length of a list whose elements are prefetched.
 const SHORT: usize = 4;
 
-/// Calls `work` for elements `0..count`, in order, with the address that `address` returns for each; and calls `expect` with the address of
-/// an element [`LEAD`] elements before `work`. In between, the address is kept if `is_kept`, and computed again otherwise. (Keeping it is a
-/// store, for which a locked instruction waits.) Stops at the first error of `address`.
+/// Calls `work` for elements `0..count`, in order, with the address that `address` returns. Calls `expect` (a prefetch) with the address of
+/// each element [`LEAD`] elements earlier. If `is_kept`, the address is stored in between, otherwise it is computed again. (A locked
+/// instruction waits for that store.) Stops at the first error of `address`.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -61,7 +61,7 @@ pub(crate) fn led<E>(
     Ok(())
 }
 
-/// Elements of `size` bytes, listed by index; element 0 is at `first`.
+/// Listed elements of `size` bytes in memory of this process. Element 0 is at `first`.
 #[derive(Clone, Copy)]
 pub(crate) struct Near<'a> {
     pub(crate) first: *mut u8,
@@ -77,14 +77,15 @@ impl Near<'_> {
         let Ok(()) = led::<core::convert::Infallible>(false, indices.len(), address, expect, work);
     }
 
-    /// Carries out a deed. Results are written to `positions`, if given. `ring`, which rings the bell of the owner, is called after every
-    /// [`RING`] changes of words, and after the last. Panics if there is more than one operand, but fewer than words.
+    /// Carries out an operation on the elements. Result `k` is written to `positions[k]` of local memory, or `k` without positions.
+    /// `ring` rings the owner's bell after every [`RING`] changes of words, and after the last. Panics if words have operands of
+    /// their own, but some have none.
     ///
     /// # Safety
     ///
-    /// Every element of the list must be readable or writable, as the deed needs it; for a change, an aligned word of `size` bytes,
-    /// the change's width, that is only changed atomically. Local memory must be readable for an element per index, or writable for
-    /// one at each position, and aligned for a change.
+    /// Every element of the list must be readable or writable, as the operation demands. For a change, it must be an aligned word of
+    /// `size` bytes, the change's width, that is only changed atomically. Local memory must be readable for one element per index, or
+    /// writable for one element at each position, and aligned for a change.
     pub(crate) unsafe fn carry_out(self, deed: Deed<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
         match deed {
             // SAFETY: the caller's promise.
@@ -109,7 +110,7 @@ impl Near<'_> {
                     |place| shm::expect_read(place),
                     |k, place| {
                         let to = into.wrapping_add(position(positions, k) * $bytes);
-                        // SAFETY: an element of the list, and its place (caller).
+                        // SAFETY: `place` is an element of the list, and `to` the place of its result (caller).
                         unsafe { shm::get(to, place, $bytes) };
                     },
                 )
@@ -132,7 +133,7 @@ impl Near<'_> {
                 self.each(
                     |place| shm::expect_write(place),
                     |k, place| {
-                        // SAFETY: an element of the list, and its value (caller).
+                        // SAFETY: `place` is an element of the list, and its value is readable (caller).
                         unsafe { shm::put(place, source.wrapping_add(k * $bytes), $bytes) };
                     },
                 )
@@ -150,7 +151,7 @@ impl Near<'_> {
     ///
     /// As [`carry_out`](Self::carry_out).
     unsafe fn change(self, change: &Change<'_>, before: Option<(*mut u8, Option<&[u32]>)>, ring: impl Fn()) {
-        // A loop for each operation, without branches on it.
+        // Generates a loop for each operation, so that no loop branches on the operation.
         macro_rules! by {
             ($width:expr, |$k:ident| $op:expr) => {{
                 let expect = |place: *mut u8| match change.op {
@@ -159,17 +160,17 @@ impl Near<'_> {
                 };
                 match before {
                     None => self.each(expect, |$k, word| {
-                        // SAFETY: an aligned word of that width (caller).
+                        // SAFETY: `word` is an aligned word of this width (caller).
                         unsafe { apply(word, $width, $op) };
                         if $k % RING == RING - 1 {
                             ring();
                         }
                     }),
                     Some((before, positions)) => self.each(expect, |$k, word| {
-                        // SAFETY: an aligned word of that width (caller).
+                        // SAFETY: `word` is an aligned word of this width (caller).
                         let found = unsafe { apply(word, $width, $op) };
                         let to = before.wrapping_add(position(positions, $k) * $width.bytes());
-                        // SAFETY: aligned, and writable for a value (caller).
+                        // SAFETY: `to` is aligned, and writable for a value (caller).
                         unsafe { $width.write(to, found) };
                         if $k % RING == RING - 1 {
                             ring();
@@ -213,7 +214,7 @@ pub(crate) struct Listed<'a> {
     near: Near<'a>,
 }
 
-/// The error that a listed element is not in the memory.
+/// The error that a listed element is not in the target's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beyond {
     /// Bytes from the start of element 0 to the end of the listed element with the largest index; `None` if they overflow.
@@ -221,7 +222,7 @@ pub(crate) struct Beyond {
 }
 
 impl Target {
-    /// Finds listed elements of `size` bytes; element 0 is at `offset`. Fails if an element is not in the memory.
+    /// The listed elements of `size` bytes; element 0 is at `offset`. Fails if one is not in the target's memory.
     pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
         let largest = indices.iter().max().map(|largest| *largest as usize);
         let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));
@@ -231,23 +232,23 @@ impl Target {
 }
 
 impl Listed<'_> {
-    /// Reads the elements to consecutive places of `into`. Panics if the lengths differ.
+    /// Reads the elements to consecutive places of `into`. Panics if the elements and `into` differ in length.
     pub(crate) fn pick(self, into: &mut [u8]) {
         self.must_have(into.len());
-        // SAFETY: all elements are in the target's memory (`listed`), and `into` is as long as they are (`must_have`).
+        // SAFETY: all elements are in the target's memory (`listed`), and `into` has their length (`must_have`).
         unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
     }
 
-    /// Writes the elements from consecutive bytes. The last of several values for one element is kept. Panics if the lengths
-    /// differ.
+    /// Writes consecutive values of `data` to the elements. Of several values for one element, the last stays. Panics if the
+    /// elements and `data` differ in length.
     pub(crate) fn place(self, data: &[u8]) {
         self.must_have(data.len());
-        // SAFETY: all elements are in the target's memory (`listed`), and `data` is as long as they are (`must_have`).
+        // SAFETY: all elements are in the target's memory (`listed`), and `data` has their length (`must_have`).
         unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if given. Panics if words are
-    /// not aligned or have another width, operands are missing, or `before` has another length or is not aligned.
+    /// Changes the listed words, rings the PE's bell, and writes the old values to consecutive places of `before`, if given. Panics
+    /// if words are not aligned or have another width, operands are missing, or `before` has another length or is not aligned.
     pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
         let Near { first, size, indices } = self.near;
         let width = change.width.bytes();
@@ -259,8 +260,8 @@ impl Listed<'_> {
         });
         let is_aligned = before.is_none_or(|before| before.addr().is_multiple_of(width));
         assert!(is_aligned, "words are written to {before:?}");
-        // SAFETY: aligned words of that width (asserted), all of which are in the target's memory (`listed`); `before` is as long
-        // as they are (`must_have`), and aligned; words are changed through here, `Target::update` or `shm::atomic` only.
+        // SAFETY: the words are aligned and have this width (asserted), and all are in the target's memory (`listed`). `before` has
+        // their length (`must_have`), and is aligned. Words are changed only here, by `Target::update` and by `shm::atomic`.
         unsafe { self.near.carry_out(Deed::Change(change, before), None, || self.target.ring()) };
     }
 

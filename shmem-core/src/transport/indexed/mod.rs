@@ -1,7 +1,7 @@
-//! Operations on elements that are listed by index, below the checks of indices.
+//! Operations on elements that are listed by index. Callers have checked every index.
 //!
-//! All [`Elements`] are on one PE, and the caller has checked every index. A [`Transport`](super::Transport) carries out a [`Deed`] on them:
-//! by a loop of single operations, which is the default, or by messages, which the target carries out by the [`kernel`], as the node does.
+//! All [`Elements`] of a list are on one PE. A [`Transport`](super::Transport) carries out a [`Deed`] on them by a loop of single operations
+//! (the default), or by messages. A target carries out a message by the [`kernel`], which also serves lists on the same node.
 
 pub(crate) mod kernel;
 
@@ -9,18 +9,18 @@ pub(crate) use kernel::{Beyond, Listed};
 
 use super::{AtomicOp, EachOp, Remote, Width};
 
-/// Elements of one object on one PE.
+/// Listed elements of one object on one PE.
 ///
-/// Indices have 32 bits. The elements from number 2^32 on are passed in separate calls, with another `first`.
+/// Indices have 32 bits. Elements beyond number 2^32 are passed in separate calls, with another `first`.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
-    /// The place of element 0; the others follow it.
+    /// The place of element 0. All elements are contiguous.
     pub first: Remote,
-    /// Bytes of an element. For a word, this is its width.
+    /// Bytes of an element: the width of the word, if the elements are words.
     pub size: usize,
     /// The number of elements of the object, at most 2^32. Every index is less.
     pub length: usize,
-    /// The indices. An index may occur several times.
+    /// Indices of the listed elements. An index may occur several times.
     pub indices: &'a [u32],
 }
 
@@ -47,14 +47,14 @@ impl<'a> Elements<'a> {
 pub enum Deed<'d> {
     /// Reads elements into local memory.
     Pick(*mut u8),
-    /// Writes elements from local memory. Of several values for one element, any one is kept.
+    /// Writes elements from local memory. Of several values for one element, any one stays.
     Place(*const u8),
-    /// Changes words, once for each index, in any order. Writes the old values to local memory, if given. Each change is atomic.
+    /// Changes words atomically, once for each index, in any order. Writes the old values to local memory, if given.
     Change(Change<'d>, Option<*mut u8>),
 }
 
 impl<'d> Deed<'d> {
-    /// The deed for a part of the list: `count` elements of `size` bytes, from position `first` on.
+    /// The same operation for a part of its list: `count` elements of `size` bytes, from position `first` on.
     pub(crate) fn part(self, first: usize, count: usize, size: usize) -> Self {
         match self {
             Self::Pick(into) => Self::Pick(into.wrapping_add(first * size)),
@@ -74,7 +74,7 @@ impl<'d> Deed<'d> {
         }
     }
 
-    /// The first byte of local memory, or null.
+    /// Start of the operation's local memory; null if it has none.
     pub(crate) fn local(self) -> *const u8 {
         match self {
             Self::Pick(into) | Self::Change(_, Some(into)) => into,
@@ -83,7 +83,7 @@ impl<'d> Deed<'d> {
         }
     }
 
-    /// The local memory of results, if there are any.
+    /// The local memory for results, if the operation has results.
     pub(crate) fn into(self) -> Option<*mut u8> {
         match self {
             Self::Pick(into) | Self::Change(_, Some(into)) => Some(into),
@@ -92,12 +92,12 @@ impl<'d> Deed<'d> {
     }
 }
 
-/// The operands of a change.
+/// The operands of a change: one for all words, or one for each word.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// One operand for all words, in the low bits.
     Same(u64),
-    /// One operand for each word, packed in the order of the list, each with the width of a word, and not necessarily aligned.
+    /// One operand for each word, packed in the order of the list. Each has the width of a word, and may be unaligned.
     Own(&'a [u8]),
 }
 
@@ -133,10 +133,10 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// A change of all words of a list.
+/// An atomic change of each word of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
-    /// The operation.
+    /// The operation on each word.
     pub op: EachOp,
     /// Width of the words, which is the size of the elements.
     pub width: Width,
@@ -147,7 +147,7 @@ pub struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// A change with at most one operand.
+    /// A change by an operation that has at most one operand.
     pub const fn new(op: EachOp, width: Width, operand: Operand<'a>) -> Self {
         Self { op, width, operand, expected: Operand::Same(0) }
     }

@@ -11,20 +11,19 @@ use crate::exclusion::{Mutex, RwLock};
 use crate::segment_table::FIRST_LATER;
 use crate::transport::target::Target;
 
-/// Interval at which the network's thread delivers.
+/// Interval at which the network's thread delivers parcels.
 pub(super) const INTERVAL: Duration = Duration::from_micros(200);
 
 /// A PE's memory and inbox.
 pub(super) struct Port {
     pub(super) target: Target,
-    /// Registered later segments, with their keys.
+    /// Registered dynamic segments, with their keys.
     pub(super) later: RwLock<BTreeMap<u32, (u64, Target)>>,
     inbox: Mutex<Vec<Parcel>>,
 }
 
 impl Port {
-    /// Calls `work` with the memory of a segment, which stays registered meanwhile. Panics if the PE did not register it with this
-    /// key.
+    /// Calls `work` with the memory of a segment, which stays registered meanwhile. Panics if the segment has another key.
     pub(super) fn open<R>(&self, pe: usize, segment: u32, key: u64, work: impl FnOnce(Target) -> R) -> R {
         if segment < FIRST_LATER {
             return work(self.target);
@@ -46,14 +45,14 @@ impl Port {
 pub struct Network {
     pub(super) ports: Vec<Port>,
     dice: AtomicU64,
-    /// The last key given out.
+    /// The last key that a registration returned.
     pub(super) keys: AtomicU64,
-    /// The error that the network's own thread has found; the PEs panic with it.
+    /// Error text of the network's own thread, with which the PEs panic.
     fault: OnceLock<String>,
 }
 
 impl Network {
-    /// Connects PEs, given by their memory in order; `seed` chooses the order of deliveries.
+    /// Connects PEs, whose memory is given in the order of their numbers. `seed` determines the random order of deliveries.
     pub fn new(targets: Vec<Target>, seed: u64) -> Arc<Self> {
         let network = Self::lazy(targets, seed);
         let weak = Arc::downgrade(&network);
@@ -61,7 +60,7 @@ impl Network {
         network
     }
 
-    /// A network without a thread.
+    /// A network without a thread of its own.
     pub(super) fn lazy(targets: Vec<Target>, seed: u64) -> Arc<Self> {
         let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
         let ports = targets.into_iter().map(port).collect();
@@ -79,8 +78,7 @@ impl Network {
         self.ports[pe].inbox.lock()
     }
 
-    /// Delivers, in random order, the parcels for `pe` that `wanted` selects, and those that a fence orders before one of
-    /// them.
+    /// Delivers, in random order, the parcels for `pe` that `wanted` selects, and those that fences order before them.
     pub(super) fn deliver(&self, pe: usize, mut wanted: impl FnMut(&Parcel) -> bool) {
         let mut inbox = self.inbox(pe);
         let mut delivery = Delivery::default();
@@ -108,7 +106,7 @@ impl Network {
 
     pub(super) fn send(&self, pe: usize, parcel: Parcel) {
         self.inbox(pe).push(parcel);
-        // The lock was a read-modify-write, so a sleeper is seen, or sees the parcel.
+        // Locking was a read-modify-write, so `ring` sees a sleeping waiter, or the waiter sees the parcel.
         self.ports[pe].target.ring();
     }
 }

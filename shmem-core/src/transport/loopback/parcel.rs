@@ -1,35 +1,34 @@
-//! Parcels, their errands, and the order of their delivery, which is random but for fences. The time to draw a parcel does not grow with the
-//! number of parcels.
+//! Parcels, and the order of their delivery: random within the limits of fences. Drawing one is fast, however many there are.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::transport::target::Target;
 use crate::transport::{AtomicOp, Channel, Remote, Width, shm};
 
-/// A sender, its channel, and whether fences order its parcels.
+/// A stream of parcels: its sender, its channel, and whether fences order its parcels.
 pub(super) type Stream = (usize, Channel, bool);
 
 /// An operation on its way to a PE.
 pub(super) struct Parcel {
     pub(super) from: usize,
     pub(super) channel: Channel,
-    /// The number of fences of its channel before it.
+    /// Number of fences of the channel before the parcel.
     pub(super) epoch: u64,
     pub(super) segment: u32,
     /// The key that the sender had for the segment.
     pub(super) key: u64,
     pub(super) errand: Errand,
-    /// The next parcel to the PE, sent on arrival.
+    /// The next parcel to the same PE, sent when this one is delivered.
     pub(super) then: Option<Box<Parcel>>,
 }
 
-/// The action of a parcel at its target, `offset` bytes from the start of the slot.
+/// The action of a parcel at its target. `offset` is in bytes from the start of the target's slot.
 pub(super) enum Errand {
     Put {
         offset: usize,
         data: Data,
     },
-    /// Reads bytes, into the sender's memory.
+    /// Reads bytes into memory of the sender.
     Get {
         offset: usize,
         into: *mut u8,
@@ -44,7 +43,7 @@ pub(super) enum Errand {
     },
 }
 
-/// Bytes to be written.
+/// The bytes that a put writes.
 pub(super) enum Data {
     Copied(Box<[u8]>),
     /// Bytes of the sender's memory, read at delivery.
@@ -69,7 +68,7 @@ impl Errand {
         Self::Update { offset: word.offset, width, op, result: None }
     }
 
-    /// Carries out the errand on the target.
+    /// Carries out the errand's action on the target.
     pub(super) fn run(self, target: Target) {
         match self {
             Self::Put { offset, data } => {
@@ -77,17 +76,17 @@ impl Errand {
                     Data::Copied(data) => (data.as_ptr(), data.len()),
                     Data::There(source, bytes) => (*source, *bytes),
                 };
-                // SAFETY: `at` checks the bounds; the source is private memory, or readable until the channel is quiet (`put`).
+                // SAFETY: `at` checks the bounds. The source is the errand's copy, or readable until the channel is quiet (`put`).
                 unsafe { shm::put(target.at(offset, bytes), source, bytes) };
             }
             Self::Get { offset, into, bytes } => {
-                // SAFETY: `at` checks the bounds; the destination is writable until the channel is quiet (`get`).
+                // SAFETY: `at` checks the bounds. The destination is writable until the channel is quiet (`get`).
                 unsafe { shm::get(into, target.at(offset, bytes), bytes) };
             }
             Self::Update { offset, width, op, result } => {
                 let before = target.update(offset, width, op);
                 if let Some(result) = result {
-                    // SAFETY: aligned, and writable until the channel is quiet (`atomic_nbi`).
+                    // SAFETY: `result` is aligned, and writable until the channel is quiet (`atomic_nbi`).
                     unsafe { width.write(result, before) };
                 }
             }
@@ -98,7 +97,7 @@ impl Errand {
 /// Parcels that are being delivered to one PE.
 #[derive(Default)]
 pub(super) struct Delivery {
-    /// The stream of each parcel, to draw from.
+    /// The stream of each parcel. A random entry selects the stream of the next parcel.
     lots: Vec<Stream>,
     /// The parcels of each stream by epoch.
     streams: HashMap<Stream, BTreeMap<u64, Vec<Parcel>>>,
@@ -111,14 +110,14 @@ impl Delivery {
         self.streams.entry(stream).or_default().entry(epoch).or_default().push(parcel);
     }
 
-    /// Whether a fence orders a parcel before one of `self`.
+    /// Whether a fence orders a parcel before a parcel of this delivery.
     pub(super) fn waits_for(&self, parcel: &Parcel) -> bool {
         let (stream, epoch) = parcel.order();
         let last = self.streams.get(&stream).and_then(|epochs| epochs.last_key_value());
         last.is_some_and(|(last, _)| *last > epoch)
     }
 
-    /// Takes a parcel that no fence orders after another. `roll` returns random numbers.
+    /// Removes a random parcel that fences order after no other parcel. `roll` returns random numbers.
     pub(super) fn draw(&mut self, roll: impl Fn() -> u64) -> Option<Parcel> {
         let any = |count: usize| roll() as usize % count;
         if self.lots.is_empty() {

@@ -1,4 +1,4 @@
-//! Atomic operations: the provider's own where the [trial](super::atomics_trial) trusts them, the engine's otherwise.
+//! Atomic operations: the provider's own if the [trial](super::trial) has found them atomic, otherwise the engine's.
 
 use core::sync::atomic::Ordering;
 
@@ -27,7 +27,7 @@ impl Fabric {
         fetched.unwrap_or_else(|error| port.refuse(what, error))
     }
 
-    /// Changes a word if there is room now, or, if `waits`, as soon as there is. Makes progress only if `waits`.
+    /// Changes a word if the provider's queue has room now, or, if `waits`, as soon as it has. Makes progress only if `waits`.
     ///
     /// # Safety
     ///
@@ -52,7 +52,7 @@ impl Fabric {
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
         let (demands, purpose) = (&self.domain.demands, self.purpose(channel, width.bytes()));
         let fetches = word.op == FI_CSWAP;
-        // No event is injected: ofi_rxm counts injected updates, and does not report them.
+        // An event is not injected, because ofi_rxm counts injected updates, but does not report them.
         let injects = !fetches && width.bytes() <= demands.inject && matches!(purpose, Purpose::Counted);
         let update = |posting: &Posting<'_>| {
             if fetches {
@@ -64,15 +64,15 @@ impl Fabric {
             } else {
                 (operands_of(posting), 0)
             };
-            // SAFETY: the operand is the operation's until it is complete, or the provider copies it (FI_INJECT).
+            // SAFETY: the operand is in the operation's record until completion, or the provider copies it (`FI_INJECT`).
             unsafe { target.change(posting, local, None, word, flags) }
         };
         let prepare = |record: &Record| keep(record, word);
-        // SAFETY: one operation; memory that it uses after this returns is its record's.
+        // SAFETY: `update` starts one operation. Memory that it uses after this call is in its record.
         unsafe { self.port(channel).issue(channel, what, purpose, (!injects, waits), prepare, update) }
     }
 
-    /// Changes a word; its old value is at `result` when the channel is quiet.
+    /// Changes a word. Its old value is at `result` when the channel is quiet.
     ///
     /// # Safety
     ///
@@ -96,7 +96,7 @@ impl Fabric {
                 Some(description) => LocalMemory { from: result, description },
                 None => LocalMemory { from: record_of(posting).buffer(), description: posting.description },
             };
-            // SAFETY: operands and buffer are the operation's until it is complete, the result until quiet (caller).
+            // SAFETY: operands and buffer are in the operation's record until completion. `result` stays until quiet (caller).
             unsafe { target.change(posting, operands_of(posting), Some(into), word, 0) }
         };
         let purpose = match described {
@@ -104,18 +104,18 @@ impl Fabric {
             None => Purpose::Landing(channel, Wanted(result)),
         };
         let prepare = |record: &Record| keep(record, word);
-        // SAFETY: one operation; memory that it uses stays until it is complete, and the result until quiet (caller).
+        // SAFETY: `fetch` starts one operation. Its record stays until completion, and `result` until quiet (caller).
         unsafe { self.port(channel).issue(channel, what, purpose, (true, true), prepare, fetch) };
     }
 
-    /// The operation for the provider; `None`: the target's engine carries it out.
+    /// The operation in the provider's form; `None`: the target's engine carries it out.
     pub(super) fn word(&self, width: Width, op: AtomicOp) -> Option<Word> {
         if self.atomics.load(Ordering::Relaxed) { Word::of(width, op) } else { None }
     }
 }
 
 impl Port<'_> {
-    /// Changes a word by an operation of the provider, and returns its old value. Errors are answers of libfabric, negative.
+    /// Changes a word by an operation of the provider, and returns its old value. Errors are libfabric's negative answers.
     ///
     /// # Safety
     ///
@@ -135,20 +135,20 @@ impl Port<'_> {
             // SAFETY: the operation is complete: the provider has written the result.
             Width::W8 => unsafe { record.result().read() },
         };
-        // SAFETY: one operation, whose operands and result are in the record.
+        // SAFETY: `fetch` starts one operation, whose operands and result are in its record.
         unsafe { self.carry_out(what, prepare, fetch, result) }
     }
 }
 
 pub(super) fn keep(record: &Record, word: Word) {
-    // SAFETY: the record is the caller's, who has just taken it.
+    // SAFETY: the caller has just taken the record, which nobody else accesses.
     unsafe { record.operands().cast::<[u64; 2]>().write(word.operands) };
 }
 
 /// Starts an operation whose operands and result are in its record.
 fn fetch_to_record(target: RemoteMemory, posting: &Posting<'_>, word: Word) -> isize {
     let result = LocalMemory { from: record_of(posting).result().cast(), description: posting.description };
-    // SAFETY: operands and result are the operation's until it is complete.
+    // SAFETY: operands and result are in the operation's record until completion.
     unsafe { target.change(posting, operands_of(posting), Some(result), word, 0) }
 }
 

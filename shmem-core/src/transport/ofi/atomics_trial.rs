@@ -19,10 +19,10 @@ use crate::segment_table::SYSTEM;
 use crate::system_area::{MAX_TEAMS, SystemArea, TeamArea};
 use crate::transport::{AtomicOp, Remote, Width};
 
-/// Additions through the fabric to each word.
+/// Number of additions through the fabric to each word.
 const ADDITIONS: u64 = 50;
 
-/// Operations of each kind and the values after them, from 0 back to 0.
+/// Operations of each kind, with the value of the word after each. The word starts as 0, and is 0 at the end.
 const SEQUENCE: [(AtomicOp, u64); 10] = [
     (AtomicOp::Set(0b1100), 0b1100),
     (AtomicOp::Swap(0b1010), 0b1010),
@@ -39,9 +39,9 @@ const SEQUENCE: [(AtomicOp, u64); 10] = [
 /// The words of a trial. They are in the scratch memory of the last team, which does not exist yet.
 #[repr(C)]
 struct Words {
-    /// For single operations, by width; only the fabric changes these words.
+    /// Words for single operations, one for each width. Only the fabric changes these words.
     alone: [AtomicU64; 2],
-    /// For additions from both sides, by width.
+    /// Words for additions from both sides, one for each width.
     narrow: AtomicU32,
     wide: AtomicU64,
 }
@@ -63,16 +63,16 @@ pub struct Trial {
 
 impl Ofi {
     /// Begins a trial: starts a thread that adds to words of this PE, and tries atomics on words of `next`. One PE of each host
-    /// calls this; `next` is the caller on the next host. [Ended](Trial::end) when all trials have begun.
+    /// calls this; `next` is the PE that calls it on the next host. [End](Trial::end) a trial after all trials have begun.
     ///
     /// # Safety
     ///
-    /// `slot` must be the start of the calling PE's slot, whose system area is registered and mapped until the trial
-    /// ends, and no team but the world may exist on any PE before all trials have ended.
+    /// `slot` must be the start of the calling PE's slot, whose system area is registered and mapped until the trial ends, and no
+    /// team but the world may exist on any PE before all trials have ended.
     pub unsafe fn begin_trial(&self, next: Pe, slot: *mut u8) -> Trial {
         let words: *const Words = slot.wrapping_add(OFFSET).cast();
         let adds = Arc::new(AtomicBool::new(true));
-        // SAFETY: aligned zeroes that are mapped (caller), changed by atomics only until the trial ends.
+        // SAFETY: the words are aligned zeroes that are mapped (caller). Only atomics change them until the trial ends.
         let (local, goes_on) = (unsafe { &*words }, Arc::clone(&adds));
         let adding = std::thread::Builder::new().name("shmem trial".to_owned()).spawn(move || {
             let mut added = [0; 2];
@@ -91,14 +91,14 @@ impl Ofi {
         Trial { found, adds, adding: adding.ok(), words }
     }
 
-    /// From now on the provider changes words, no longer the engines of their PEs. Called by all PEs, or by none.
+    /// Lets the provider change words from now on, in place of the engines of their PEs. Called by all PEs, or by none.
     pub fn trust_atomics(&self) {
         self.fabric.atomics.store(true, Ordering::Relaxed);
     }
 }
 
 impl Trial {
-    /// Ends a trial; all trials have begun.
+    /// Ends a trial, after all trials have begun.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Trial {
     pub fn end(self) -> Result<(), String> {
         self.adds.store(false, Ordering::Release);
         let added = self.adding.and_then(|adding| adding.join().ok()).unwrap_or_default();
-        // SAFETY: mapped until the trial ends (`begin_trial`).
+        // SAFETY: the words are mapped until the trial ends (`begin_trial`).
         let words = unsafe { &*self.words };
         let sums = [words.narrow.swap(0, Ordering::SeqCst).into(), words.wide.swap(0, Ordering::SeqCst)];
         self.found?;
@@ -135,7 +135,7 @@ impl Fabric {
                 segment: SYSTEM,
                 offset: OFFSET + inside,
             });
-            // Each operation with result, then without, finds the value after the previous one.
+            // All operations with a result come first, then all without. Each must find the value after the previous one.
             let mut before = 0;
             for (fetches, (op, after)) in
                 [true, false].into_iter().flat_map(|form| SEQUENCE.map(|each| (form, each)))
@@ -153,20 +153,20 @@ impl Fabric {
         Ok(())
     }
 
-    /// An operation that may fail. Returns the old value if it `fetches`.
+    /// Tries an operation, which may fail. Returns the old value if it `fetches`.
     fn attempt(&self, at: Remote, width: Width, op: AtomicOp, fetches: bool) -> Result<u64, String> {
         let (port, target) = (self.first(), self.target(at));
         let word = Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))?;
         let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
         let done = if fetches {
-            // SAFETY: an aligned word of that width (`begin_trial`).
+            // SAFETY: `at` names an aligned word of this width (`begin_trial`).
             unsafe { port.fetch(what, target, word, width) }
         } else {
-            // SAFETY: the operand is the operation's until it is complete.
+            // SAFETY: the operand is in the operation's record until completion.
             let change = |posting: &Posting<'_>| unsafe {
                 target.change(posting, operands_of(posting), None, word, 0)
             };
-            // SAFETY: one operation, whose operand is in the record.
+            // SAFETY: `change` starts one operation, whose operand is in the record.
             unsafe { port.carry_out(what, |record| keep(record, word), change, |_| 0) }
         };
         done.map_err(|error| {

@@ -5,24 +5,24 @@ use std::time::Instant;
 
 use super::Fabric;
 
-/// Rounds between two looks at the clock.
+/// Number of failed polls between two readings of the clock.
 const LOOKS: u32 = 1024;
 
-/// Rounds between two yields of the core, if there are more waiting threads than cores.
+/// Number of failed polls between two yields of the core, if there are fewer cores than waiting threads.
 const ROUNDS: u32 = 16;
 
-/// Longest time that counts as waiting between two looks at the clock. If more has passed, the process was stopped (by a user, or by a
-/// scheduler that suspends jobs), and probably so were the peers.
+/// Upper limit on the time that counts as waiting between two readings of the clock. If more has passed, the process was stopped (by a
+/// user, or by a scheduler that suspends jobs), and its peers probably, too.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// One wait of a thread. A short wait reads no clock.
+/// State of one wait of a thread. A short wait does not read the clock.
 pub(super) struct Backoff<'f> {
     fabric: &'f Fabric,
     rounds: u32,
     stall: Option<Stall>,
 }
 
-/// The time for which nothing has moved while this process ran.
+/// The time for which the fabric has made no progress while this process ran.
 pub(super) struct Stall {
     looked: Instant,
     time: Duration,
@@ -30,13 +30,13 @@ pub(super) struct Stall {
 }
 
 impl Stall {
-    /// No time so far. `moved` is a number that changes when the fabric makes progress.
+    /// A stall of no time so far. `moved` is a number that changes when the fabric makes progress.
     pub(super) fn new(moved: u64) -> Self {
         Self { looked: Instant::now(), time: Duration::ZERO, moved }
     }
 
-    /// Adds the time since the last call, or begins anew if `moved` has changed. Returns the time. Ends the job when the time reaches
-    /// the timeout, with a message about `what`.
+    /// Adds the time since the last call, or restarts at 0 if `moved` has changed. Returns the sum. When the sum reaches the timeout,
+    /// ends the job with an error text about `what`.
     pub(super) fn look(&mut self, fabric: &Fabric, moved: u64, what: impl FnOnce() -> String) -> Duration {
         if moved != self.moved {
             *self = Self::new(moved);
@@ -57,14 +57,14 @@ impl<'f> Backoff<'f> {
         Self { fabric, rounds: 0, stall: None }
     }
 
-    /// Whether this is a round in which other units are driven, too.
+    /// Whether this poll is every eighth one, after which the waiter also polls other units.
     #[inline(always)]
     pub(super) fn is_eighth(&self) -> bool {
         self.rounds % 8 == 7
     }
 
-    /// Pauses after a failed poll. `completed` is a number that changes when the fabric makes progress; `what` describes the wait
-    /// in the message of a timeout.
+    /// Pauses after a failed poll. `completed` returns a number that changes when the fabric makes progress. `what` describes the
+    /// wait in the error text of a timeout.
     #[inline]
     pub(super) fn pause(&mut self, completed: impl FnOnce() -> u64, what: impl FnOnce() -> String) {
         self.rounds = self.rounds.wrapping_add(1);
@@ -80,7 +80,7 @@ impl<'f> Backoff<'f> {
     #[cold]
     fn look(&mut self, completed: u64, what: impl FnOnce() -> String) {
         let stall = self.stall.get_or_insert_with(|| Stall::new(completed));
-        // After so long, one microsecond more does not matter.
+        // After a wait of a millisecond, the time for a yield does not matter.
         if stall.look(self.fabric, completed, what) > Duration::from_millis(1) {
             std::thread::yield_now();
         }

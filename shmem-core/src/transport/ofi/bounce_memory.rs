@@ -1,7 +1,6 @@
-//! Memory of the bounce buffers that this PE lends to others, for long messages. Who may use which of them is in
-//! `engine/bounce_slots.rs`.
+//! Memory of this PE's bounce buffers (slots), to which other PEs write long messages. `engine/bounce_slots.rs` assigns the slots.
 //!
-//! The memory is mapped and registered when a grant is made, so a PE without long messages has none.
+//! The memory of a grant (the slots of one sender) is mapped and registered when the grant is made.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -12,16 +11,16 @@ use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::bindings::FI_REMOTE_WRITE;
 use crate::libfabric::{Endpoint, Registration};
 
-/// Upper limit on grants of a PE.
+/// Upper limit on the grants that a PE makes.
 pub(super) const MOST: usize = 32;
 
-/// Number of completion queue entries for writes to all slots.
+/// Number of completion queue entries that writes to all slots need.
 pub(super) const COMPLETIONS: usize = MOST * SLOTS;
 
 const LINE: usize = 128;
 
-/// The data that a write to a slot carries to the target's queue (`FI_REMOTE_CQ_DATA`): the slot, the length of the message there, and
-/// the secret number of the grant.
+/// The data that a write to a slot carries to the target's queue (`FI_REMOTE_CQ_DATA`): the slot, the length of the message, and the
+/// secret number of the grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) slot: u32,
@@ -52,9 +51,9 @@ pub(super) struct BounceMemory {
     slot: usize,
 }
 
-/// Fields drop in this order.
+/// The memory of a grant. Fields are in drop order: the registration closes before its memory is unmapped.
 struct Granted {
-    /// `None` in tests, without writers.
+    /// Registration of the slots; `None` in tests, where no PE writes.
     registered: Option<Registration>,
     slots: Pool,
     /// The secret number that the borrower sends with each message.
@@ -66,11 +65,11 @@ impl BounceMemory {
         Self { grants: (0..count).map(|_| OnceLock::new()).collect(), slot }
     }
 
-    /// The memory of a grant, for its borrower; `None`: it cannot be mapped or registered.
+    /// The memory of grant `number`, for the PE that borrows it; `None`: the memory cannot be mapped or registered.
     pub(super) fn lend(&self, number: usize, domain: &Domain, endpoint: &Endpoint) -> Option<Region> {
         let grant = self.grants[number].get_or_init(|| {
             let mut grant = self.make(domain.job_keys.mark(number))?;
-            // SAFETY: the slots are unmapped after their registration is closed, and hold nothing but messages.
+            // SAFETY: the slots are unmapped after their registration is closed, and contain only messages.
             let registered =
                 unsafe { domain.register(grant.slots.memory(), FI_REMOTE_WRITE, None, Some(endpoint)) };
             grant.registered = Some(registered.ok()?);
@@ -89,8 +88,8 @@ impl BounceMemory {
         self.slot.next_multiple_of(LINE) * index
     }
 
-    /// The message in a slot, and its token, if the slot exists and the write carried the grant's mark. Zeroes replace the token, so
-    /// a second notification does not find the message.
+    /// Returns the message in a slot, and its token, if the slot exists and the write carried the grant's mark. Replaces the token
+    /// by zeroes, so that a second notification does not find a valid message.
     pub(super) fn message(&self, Written { slot, bytes, mark }: Written) -> Option<(&[u8], u64)> {
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         let grant = self.grants.get(grant)?.get()?.as_ref()?;
@@ -100,12 +99,12 @@ impl BounceMemory {
         let start = grant.slots.start_of(index, self.offset(1));
         const { assert!(TOKEN.end <= LINE && TOKEN.start.is_multiple_of(8), "each slot has room for a token") };
         let token = start.wrapping_add(TOKEN.start).cast::<u64>();
-        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. All threads that take the
-        // same message at a time use this instruction.
+        // SAFETY: `token` points to eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. Threads
+        // that take the same message at the same time all use this instruction.
         let token = unsafe { AtomicU64::from_ptr(token) }.swap(0, Ordering::Acquire);
-        // SAFETY: bytes of a slot (compared above), zeroed at first, which stay as long as `self`. The borrower writes to a slot
-        // only while it is free, and is notified that it is free when its message was carried out. A borrower that breaks this rule
-        // could as well write to any other registered memory, which all PEs promise each other not to do.
+        // SAFETY: the bytes are in a slot (compared above), which was zeroed at first and stays as long as `self`. The borrower
+        // writes to a slot only while the slot is free, and is notified of that after its message was carried out. A borrower that
+        // breaks this rule could also write to any other registered memory, and all PEs promise not to do so.
         let message = unsafe { core::slice::from_raw_parts(start.cast_const(), bytes) };
         Some((message, u64::from_le(token)))
     }

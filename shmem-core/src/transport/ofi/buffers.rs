@@ -1,7 +1,7 @@
-//! Buffers for messages between PEs, sent and received.
+//! Buffers for messages that are sent to other PEs or received from them.
 //!
-//! Each is stored in a [`Pool`], behind the provider's context. The kernel allocates pages of a pool on first use. A pool has a few
-//! megabytes, of which most units use little.
+//! A buffer is in a [`Pool`], behind the context that the provider demands. The kernel allocates pages of a pool on first use. So a
+//! pool may have a few megabytes, although most units use little of them.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -15,27 +15,27 @@ use crate::exclusion::Mutex;
 use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
 
-/// Most buffers for received messages, and most for sent ones. Further messages wait in the provider's buffers. There are fewer if
-/// the provider's queues are short, because half of a queue is for other operations.
+/// Upper limit on the buffers for received messages, and on those for sent ones. Further messages wait in the provider's buffers.
+/// If the provider's queues are short, there are fewer, because half of a queue is for other operations.
 const MOST: usize = 32;
 
-/// Number of completion queue entries for messages.
+/// Number of completion queue entries that messages need.
 pub(super) const COMPLETIONS: usize = 2 * MOST;
 
-/// Bytes in front of a buffer: the provider's context, and padding to a cache line.
+/// Bytes in front of a buffer, for the provider's context and padding to a cache line.
 const HEAD: usize = 128;
 
 const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context lies in front of a buffer");
 
-/// Fields drop in this order.
+/// The message buffers of a PE. Fields are in drop order: the registration closes before its memory is unmapped.
 pub(super) struct Buffers {
     registered: Option<Registration>,
     pool: Pool,
     pub(super) message: usize,
-    /// The number of buffers for received messages, which come first.
+    /// Number of buffers for received messages. These buffers have the lowest numbers.
     arrivals: usize,
     pub(super) free: Mutex<Vec<usize>>,
-    /// Buffers that are to be posted as receives, and their number.
+    /// Buffers that must be posted as receives; `waiting` is their number.
     pub(super) unposted: Mutex<Vec<usize>>,
     pub(super) waiting: AtomicUsize,
     /// Number of messages received or sent.
@@ -43,11 +43,11 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers for messages of at most `message` bytes.
+    /// Allocates buffers for messages of at most `message` bytes.
     ///
     /// # Safety
     ///
-    /// Endpoints that use the buffers must close first.
+    /// Endpoints that use the buffers must close before the result is dropped.
     pub(super) unsafe fn new(domain: &Domain, message: usize) -> Result<Self, OfiError> {
         let half = |queue: usize| (queue / 2).clamp(1, MOST);
         let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
@@ -62,7 +62,7 @@ impl Buffers {
             waiting: AtomicUsize::new(arrivals),
             moved: AtomicU64::new(0),
         };
-        // SAFETY: the memory is freed after the registration is closed.
+        // SAFETY: `registered` is dropped before the memory is unmapped.
         buffers.registered = unsafe { domain.register_local(buffers.pool.memory()) }?;
         Ok(buffers)
     }
@@ -79,7 +79,7 @@ impl Buffers {
         self.registered.as_ref().map_or(null_mut(), Registration::description)
     }
 
-    /// The buffer with that context, and whether it is for received messages; `None`: the operation is no message.
+    /// The number of the buffer with this context, and whether it is for received messages. `None`: the operation is not a message.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<(usize, bool)> {
         let number = self.pool.find(context, stride(self.message))?;
@@ -110,8 +110,7 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-/// Pieces of zeroed memory of one size, by number. Callers pass the size, which is a constant for most, because a division by a constant is
-/// cheap.
+/// Zeroed memory in numbered pieces of one size. Callers pass the size, mostly a constant, by which a division is cheap.
 pub(super) struct Pool(MmapRaw);
 
 impl Pool {
@@ -128,7 +127,7 @@ impl Pool {
         (self.0.as_mut_ptr(), self.0.len())
     }
 
-    /// The first byte of piece `number`, of `stride` bytes.
+    /// The first byte of piece `number`; each piece has `stride` bytes.
     #[inline(always)]
     pub(super) fn start_of(&self, number: usize, stride: usize) -> *mut u8 {
         let offset = number * stride;

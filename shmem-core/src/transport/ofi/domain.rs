@@ -1,7 +1,7 @@
-//! State that all endpoints of a PE share, which is one interface's domain and the addresses of all PEs.
+//! State that all endpoints of a PE share: the domain of one interface, and the addresses of all PEs.
 //!
 //! An address is entered in the provider's table when its PE is first addressed, because in a large job most pairs of PEs never
-//! communicate. Some providers must know the address of each sender. Then all addresses are entered at the start.
+//! communicate. If the provider must know the address of each sender, all addresses are entered at the start.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,7 @@ pub(super) struct Domain {
     pub(super) job_keys: JobKeys,
 }
 
-/// For each PE, index in the provider's table plus one; 0: its address is not entered yet.
+/// For each PE, the index of its address in the provider's table plus one; 0: the address is not entered yet.
 pub(super) type Entries = Sparse<AtomicU64>;
 
 impl Domain {
@@ -40,7 +40,7 @@ impl Domain {
         let entry = info.first();
         let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
-        // The table grows when addresses are entered later.
+        // The table grows when more addresses are entered.
         let at_first = if demands.known.late { pes.min(FEW) } else { pes };
         let addresses = Addresses::open(&opened, at_first).map_err(refused)?;
         let (told, entries, entering) = (OnceLock::new(), Entries::new(pes), Mutex::default());
@@ -60,21 +60,21 @@ impl Domain {
         self.addresses.domain()
     }
 
-    /// The provider's index of a PE, if its address was entered.
+    /// The index of a PE's address in the provider's table, if the address was entered.
     #[inline(always)]
     pub(super) fn entered(&self, pe: usize) -> Option<fi_addr_t> {
         self.entries.get(pe)?.load(Ordering::Acquire).checked_sub(1)
     }
 
-    /// Enters the address of a PE, and returns its index; `None`: the PE has no address.
+    /// Enters the address of a PE in the provider's table, and returns its index; `None`: the PE has no address.
     pub(super) fn enter(&self, pe: usize) -> Result<Option<fi_addr_t>, OfiError> {
         let Some(address) = self.told.get().and_then(|told| told.of(pe)) else { return Ok(None) };
         let _entering = self.entering.lock();
         if let Some(found) = self.entered(pe) {
             return Ok(Some(found));
         }
-        // SAFETY: it has the length of an address here (`connect`), and is an address of the same provider: the caller of `connect` has
-        // promised results of `address_in`.
+        // SAFETY: `address` has the length of this provider's addresses (`connect`), and is one of them, because the caller of
+        // `connect` has promised results of `address_in`.
         let found = unsafe { self.addresses.insert(address) };
         let found = found.map_err(|refused| self.refused(refused))?;
         self.entries.entry(pe).store(found + 1, Ordering::Release);
@@ -92,17 +92,17 @@ impl Domain {
         self.told.get().map_or(0, AddressTable::count)
     }
 
-    /// The address of a PE, for reports.
+    /// The address of a PE as text, for reports.
     pub(super) fn place_of(&self, pe: usize) -> String {
-        // ofi_rxm crashes when asked for an entry that does not exist.
+        // Entered first, because ofi_rxm crashes when it describes an index that does not exist.
         let found = self.entered(pe).or_else(|| self.enter(pe).ok().flatten());
-        // SAFETY: an entry that the table has returned (`enter`).
+        // SAFETY: `found` is an index that the table has returned (`enter`).
         let place = found.and_then(|found| unsafe { self.addresses.describe(found) });
         place.unwrap_or_else(|| "an unknown address".to_owned())
     }
 }
 
-/// The addresses of all PEs of a job, by number, all of one length, in memory that the PEs of a node may share. Zeroes stand for no address.
+/// The addresses of all PEs of a job, by number, all of one length; zeroes: no address. The PEs of a node may share the memory.
 pub struct AddressTable {
     bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
     pub(super) each: usize,
@@ -143,12 +143,12 @@ pub(super) fn elsewhere(pe: usize, theirs: &str, own: &[u8]) -> OfiError {
     ))
 }
 
-/// The provider and the length of the address in a result of [`Ofi::address`](super::Ofi::address).
+/// Describes the provider and the address length of a result of [`Ofi::address`](super::Ofi::address), for error texts.
 pub(super) fn describe(said: &[u8]) -> String {
     let mut parts = said.splitn(2, |byte| *byte == 0);
     let provider = String::from_utf8_lossy(parts.next().unwrap_or_default());
     format!("{provider} with addresses of {} bytes", parts.next().unwrap_or_default().len())
 }
 
-/// Room for addresses at the start, if they are entered one by one.
+/// Initial capacity of the provider's table, if addresses are entered on first use.
 const FEW: usize = 64;

@@ -1,15 +1,15 @@
 //! A unit: an endpoint, its completion queue and its counter.
 //!
-//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is still in its
-//! own buffer. All operations are counted; those with a record are reported as well.
+//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is still in the
+//! provider's buffer. All operations are counted; those with a record are reported as well.
 //!
-//! A unit has a lock, so that any thread may wait for operations that another has started. If one thread uses the unit, only the progress
-//! thread ever competes for the lock, which costs two instructions.
+//! A unit has a lock, so that any thread may wait for operations of another thread. If one thread uses the unit, only the progress thread
+//! competes for the lock, so that locking costs two instructions.
 //!
-//! **The counter** is the number of complete operations; it does not say which are complete. If several threads use a unit, later
-//! operations may be complete before earlier ones. So all are known to be complete only if the number of complete operations, read
-//! first, equals that of started ones. Threads that go on starting operations could prevent that for ever; so a thread that has
-//! waited for some time stops them. The number at the last equality is kept, because operations before it need no look.
+//! **The counter** is the number of complete operations. It does not say which operations are complete, and later ones may be complete before
+//! earlier ones. So all are known to be complete only if the number of complete operations, read first, equals the number of started ones.
+//! Threads that go on starting operations could prevent that equality for ever, so a thread that has waited for some time stops them. The
+//! number at the last equality is kept, because operations up to it are known to be complete.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -22,14 +22,14 @@ use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Refused, Registration};
 
-/// Records per unit. This is the upper limit on operations in flight whose completion is reported.
+/// Number of records of a unit: the upper limit on operations in flight whose completion is reported.
 const RECORDS: usize = 256;
 
-/// Attempts to open an endpoint whose port was taken. Providers with a range of ports search it in the same order in every process, and
-/// listen later: PEs that start together on a host choose the same port.
+/// Upper limit on attempts to open an endpoint whose port is in use. Every process searches a provider's range of ports in the same
+/// order and listens later, so PEs that start together on a host choose the same port.
 const TRIES: usize = 64;
 
-/// A unit. Fields drop in this order.
+/// A unit. Fields are in drop order: the endpoint closes before the memory that it uses is freed.
 #[repr(align(128))]
 pub(super) struct Unit {
     pub(super) endpoint: Endpoint,
@@ -43,7 +43,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Opens an endpoint; if `wakes`, threads can sleep on its queue, if the provider allows that.
+    /// Opens a unit. If `wakes`, threads can sleep on its queue, provided that the provider allows it.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + bounce_memory::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
@@ -52,7 +52,7 @@ impl Unit {
         for _ in 1..TRIES {
             match &endpoint {
                 Err(refused) if refused.code == FI_EADDRINUSE.cast_signed() => {}
-                // Threads cannot sleep on a queue of this provider.
+                // Threads cannot sleep on queues of this provider, so the next attempt does not ask for that.
                 Err(Refused { call: "fi_cq_open" | "fi_control", .. }) if wakes => wakes = false,
                 _ => break,
             }
@@ -68,7 +68,7 @@ impl Unit {
         Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
     }
 
-    /// Counts a poll. It is no read-modify-write, because a lost count does not matter.
+    /// Counts a poll of the program. Not a read-modify-write, because a lost count does not matter.
     #[inline(always)]
     pub(super) fn looked(&self) {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -83,13 +83,13 @@ impl Unit {
 /// Number of failed polls after which a waiter stops other threads from starting operations.
 const LOOKS: u32 = 64;
 
-/// The numbers of started and of complete operations.
+/// The number of started operations, and of those that are known to be complete.
 #[derive(Debug, Default)]
 pub(super) struct CompletionCounter {
     started: AtomicU64,
-    /// The number of started operations at the last moment at which all were known to be complete.
+    /// Number of operations that were started when all were last known to be complete.
     settled: AtomicU64,
-    /// Number of threads that stop the others.
+    /// Number of waiting threads that stop others from starting operations.
     closed: AtomicU32,
 }
 
@@ -99,26 +99,26 @@ impl CompletionCounter {
         self.closed.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts an operation before it starts, since it may be complete at once. Under the lock of the unit.
+    /// Counts an operation before it starts, because it may be complete at once. Called under the lock of the unit.
     #[inline(always)]
     pub(super) fn begin(&self) {
         self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// Takes back an operation that was not started. Under the lock of the unit.
+    /// Takes back an operation that was not started. Called under the lock of the unit.
     #[inline(always)]
     pub(super) fn undo(&self) {
         self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
     }
 
-    /// The number of started operations. If the provider's counter was read before, all that it has counted are among them.
+    /// The number of started operations. It includes all that the provider's counter had counted when it was read before.
     #[inline(always)]
     pub(super) fn started(&self) -> u64 {
         fence(Ordering::Acquire);
         self.started.load(Ordering::Acquire)
     }
 
-    /// Whether all operations are complete; `completed` was read from the provider's counter before.
+    /// Whether all operations are complete. `completed` must have been read from the provider's counter before.
     #[inline(always)]
     pub(super) fn is_complete(&self, completed: u64) -> bool {
         let started = self.started();
@@ -129,7 +129,7 @@ impl CompletionCounter {
         true
     }
 
-    /// The largest number of operations that can be in flight; `completed` was read from the provider's counter before.
+    /// Upper bound on the operations in flight. `completed` must have been read from the provider's counter before.
     pub(super) fn in_flight(&self, completed: u64) -> u64 {
         self.started().saturating_sub(completed)
     }
@@ -152,7 +152,7 @@ pub(super) struct Waiting<'t> {
 }
 
 impl Waiting<'_> {
-    /// Counts a failed poll. After `LOOKS`, no thread starts an operation until this value is dropped.
+    /// Counts a failed poll. After `LOOKS` failed polls, no thread starts an operation until this value is dropped.
     #[inline(always)]
     pub(super) fn looked(&mut self) {
         self.looks = self.looks.saturating_add(1);
@@ -171,19 +171,20 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Upper limit on PEs in [`Addressed`].
+/// Upper limit on the PEs that [`Addressed`] lists.
 const MOST: usize = 8;
 
-/// The PEs that were addressed since all operations were complete. A wait for any other PE returns at once, and failures name these.
+/// The PEs that were addressed since all operations were last complete. A wait for any other PE returns at once, and reports of
+/// failures name these PEs.
 #[derive(Debug, Default)]
 pub(super) struct Addressed {
     pes: [AtomicU32; MOST],
-    /// Number of PEs. If it is above [`MOST`], some are not listed.
+    /// Number of addressed PEs. If it is above [`MOST`], some are not listed.
     count: AtomicUsize,
 }
 
 impl Addressed {
-    /// Adds the PE of an operation that is about to be started. Under the lock.
+    /// Adds the PE of an operation that is about to be started. Called under the lock of the unit.
     #[inline(always)]
     pub(super) fn add(&self, pe: usize) {
         let count = self.count.load(Ordering::Relaxed);
@@ -197,7 +198,7 @@ impl Addressed {
         self.count.store(count + 1, Ordering::Release);
     }
 
-    /// Empties the list, because all operations are complete. Under the lock.
+    /// Empties the list, because all operations are complete. Called under the lock of the unit.
     #[inline(always)]
     pub(super) fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);
@@ -209,7 +210,7 @@ impl Addressed {
         others || known.any(|known| known == pe)
     }
 
-    /// Listed PEs, and whether others exist.
+    /// The listed PEs, and whether other PEs were addressed, too.
     pub(super) fn list(&self) -> (impl Iterator<Item = usize>, bool) {
         let count = self.count.load(Ordering::Acquire);
         let known = self.pes[..count.min(MOST)].iter();

@@ -1,8 +1,8 @@
 //! The wire of the engine: messages between unit 0 of all PEs.
 //!
 //! [Buffers](super::buffers) are posted as receives at the start, and again after the engine has carried out their message. Short
-//! messages are injected, without a buffer. Long ones are written to a slot that the target has [lent](super::bounce_memory); the
-//! target's queue then reports the slot (`FI_REMOTE_CQ_DATA`), after all bytes are there.
+//! messages are injected, without a buffer. Long messages are written to a slot that the target has [lent](super::bounce_memory).
+//! The target's queue reports the slot (`FI_REMOTE_CQ_DATA`) after all bytes have arrived.
 
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -17,23 +17,23 @@ use super::posting::Posting;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
-/// `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
+/// `FI_ADDR_UNSPEC`, which bindgen leaves out, because it is a number with a cast.
 const ANYBODY: fi_addr_t = fi_addr_t::MAX;
 
-/// Most bytes of injected messages.
+/// Upper limit on the bytes of an injected message.
 const SHORT: usize = 256;
 
 /// A message that has arrived, for [`Fabric::take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// In a buffer.
+    /// A message in a receive buffer.
     Sent { number: usize, bytes: usize },
-    /// In a slot, if the write's data is valid.
+    /// A message in a bounce slot, if the data of the write is valid.
     Written(Written),
 }
 
 impl Fabric {
-    /// Posts buffers as receives, as far as there is room.
+    /// Posts buffers as receives, as far as the provider has room.
     pub(super) fn listen(&self) {
         let buffers = &self.buffers;
         if !buffers.wait() {
@@ -45,7 +45,7 @@ impl Fabric {
         while let Some(&number) = unposted.last() {
             let (context, to) = (buffers.context(number), buffers.bytes(number).cast());
             let held = unit.lock();
-            // SAFETY: the buffer, and its context in front of it, are the provider's until the message has arrived.
+            // SAFETY: the buffer, and its context in front of it, belong to the provider until the message has arrived.
             let answer = unsafe { calls::recv(endpoint, to, bytes, description, ANYBODY, context) };
             drop(held);
             match answer {
@@ -86,12 +86,12 @@ impl Fabric {
         self.send_signals();
     }
 
-    /// Sends acknowledgements that linger.
+    /// Sends acknowledgements that linger (are sent late).
     pub(super) fn hurry(&self) {
         self.engine.hurry(&self.wire()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
-    /// The wire, for an operation that may wait for room or for an answer.
+    /// The engine's wire, for an operation that may wait for room or for an answer.
     pub(super) fn wire(&self) -> FabricWire<'_> {
         FabricWire { fabric: self, backoff: RefCell::new(Backoff::new(self)) }
     }
@@ -108,7 +108,7 @@ impl Fabric {
         let Some(number) = buffers.take() else { return Sent::Full };
         let from = buffers.bytes(number);
         assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
-        // SAFETY: the buffer is ours until it is given back.
+        // SAFETY: nobody else uses the buffer until it is given back.
         write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
         let sent =
             hand_over(LocalMemory { from, description: buffers.description() }, buffers.context(number));
@@ -141,7 +141,7 @@ impl Fabric {
         };
         let unit = self.first().unit;
         let held = unit.lock();
-        // SAFETY: the bytes are the caller's promise; contexts are in front of buffers, or none.
+        // SAFETY: the bytes are readable (caller). The context is in front of a buffer, or null.
         let answer = unsafe { calls::sendmsg(unit.endpoint.as_ptr(), &raw const message, flags) };
         drop(held);
         match answer {
@@ -199,11 +199,10 @@ impl Wire for FabricWire<'_> {
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
-            // Delivery is not requested: the notified target answers.
+            // Delivery is not requested, because the notified target answers.
             let posting =
                 Posting { endpoint, record: None, description, context, flags: FI_COMPLETION.into() };
-            // SAFETY: the buffer is given back when the provider reports the operation; the slot is ours until the target
-            // reports the message in it.
+            // SAFETY: the buffer is given back when the provider reports the operation, the slot when the target has answered.
             let write = || unsafe { at.transfer(&posting, true, local, bytes, (FI_REMOTE_CQ_DATA, data)) };
             match port.post_once(pe, write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),

@@ -1,8 +1,8 @@
 //! File descriptors, which endpoints and connections of some providers need.
 //!
-//! A provider makes connections during operations, on both sides, and waits for ever if no descriptor is left. So a unit is opened
-//! only if enough descriptors are left for its connections. Other processes can connect, too, and use up all descriptors. So
-//! the progress thread checks periodically for a free one.
+//! Such a provider connects during operations, on both sides, and waits for ever if no descriptor is left. So a unit is opened only
+//! if enough descriptors are left for its connections. Other processes may connect, too, and use up all descriptors. So the
+//! progress thread checks periodically that one is free.
 
 use std::os::fd::BorrowedFd;
 
@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::error::OfiError;
 
-/// Returns the warning that this process has no descriptor left, if it has none. Uses no descriptor.
+/// Returns a warning if this process has no descriptor left. Duplicates descriptor `any`, for a moment, to find out.
 pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     match rustix::io::fcntl_dupfd_cloexec(any, 0) {
         Err(Errno::MFILE) => {}
@@ -25,11 +25,11 @@ pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     ))
 }
 
-/// Fails if too few descriptors are left for connections of `units` units to `peers` PEs and back, if the system reports that.
+/// Fails if too few descriptors are known to be left for connections of `units` units to `peers` PEs and back.
 pub(super) fn leave_room(units: usize, peers: usize) -> Result<(), OfiError> {
     let (limit, open) = (getrlimit(Resource::Nofile).current, std::fs::read_dir("/proc/self/fd"));
     let (Some(limit), Ok(open)) = (limit, open) else { return Ok(()) };
-    // Reading the list uses one itself.
+    // Reading the list of open descriptors uses one itself.
     let open = open.count().saturating_sub(1) as u64;
     let (left, needed) = (limit.saturating_sub(open), 2 * units as u64 * peers as u64);
     if left < needed {

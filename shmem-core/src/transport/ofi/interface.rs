@@ -1,7 +1,8 @@
 //! The choice among interfaces of one network.
 //!
-//! libfabric names the network of each entry: PEs on networks of one name reach each other. So a PE may choose any interface of the
-//! best entry's network. It chooses the nearest to its CPUs; the PEs of a host share equally near ones in turn.
+//! libfabric names the network of each entry, and PEs on networks of the same name reach each other. So a PE may choose any
+//! interface of the best entry's network. It chooses the interface that is nearest to its CPUs. Of equally near ones, the PEs of a
+//! host use each in turn.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -12,18 +13,18 @@ use std::path::Path;
 /// A provider on an interface, as libfabric offers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The provider: `tcp;ofi_rxm`, `verbs;ofi_rxm`.
+    /// Name of the provider, such as `tcp;ofi_rxm` or `verbs;ofi_rxm`.
     pub provider: String,
-    /// The interface: `eth0`, `mlx5_0`.
+    /// Name of the interface, such as `eth0` or `mlx5_0`.
     pub interface: String,
-    /// The provider's name of the network, or empty.
+    /// The provider's name for the network, or empty.
     pub network: String,
-    /// The IP address, if any.
+    /// The interface's IP address, if any.
     pub address: Option<IpAddr>,
     /// The NUMA node that the interface is attached to; `None`: not known, or none.
     pub node: Option<u32>,
-    /// Whether the interface has no device: a bridge, one end of a pair. In libfabric's order, containers' interfaces precede the
-    /// machine's; they reach no other host.
+    /// Whether the interface has no device (a bridge, one end of a pair). libfabric lists interfaces of containers before those of
+    /// the machine, although they reach no other host.
     pub is_virtual: bool,
     /// Whether the provider offers atomic operations.
     pub atomics: bool,
@@ -36,7 +37,7 @@ impl fmt::Display for Offer {
     }
 }
 
-/// The place where a PE runs, for the choice of the nearest interface.
+/// Location of a PE on its host, for the choice of the nearest interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nearness {
     /// The distance of each NUMA node from the CPUs of the PE, as the firmware reports it: 10 is local.
@@ -46,8 +47,8 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// The index of the chosen offer, with the provider and network of offer `best`. Interfaces that the user `lists` are assumed
-    /// to reach each other, whatever the names of their networks.
+    /// Returns the index of the chosen offer, which has the provider and network of offer `best`. If the user `lists` interfaces,
+    /// they are assumed to reach each other, whatever the names of their networks.
     pub(super) fn choose(&self, offers: &[Offer], best: usize, lists: bool) -> usize {
         let Offer { provider, network, atomics, .. } = &offers[best];
         let is_alike = |offer: &Offer| {
@@ -77,7 +78,7 @@ impl Nearness {
         }
     }
 
-    /// The distance of an offer; `u32::MAX`: not known.
+    /// Distance of an offer's interface from the PE's CPUs; `u32::MAX`: not known.
     fn distance(&self, offer: &Offer) -> u32 {
         offer.node.and_then(|node| self.distances.get(&node)).copied().unwrap_or(u32::MAX)
     }
@@ -86,7 +87,7 @@ impl Nearness {
 /// The PCI address of a device: domain, bus, device, function.
 pub(super) type Bus = (u16, u8, u8, u8);
 
-/// The NUMA node of an interface, read from the system below `root`.
+/// The NUMA node of an interface, read from the file system below `root`.
 pub(super) fn node_of(root: &Path, interface: &str, bus: Option<Bus>) -> Option<u32> {
     let on_bus = bus.map(|(domain, bus, device, function)| {
         format!("sys/bus/pci/devices/{domain:04x}:{bus:02x}:{device:02x}.{function:x}/numa_node")
@@ -94,11 +95,11 @@ pub(super) fn node_of(root: &Path, interface: &str, bus: Option<Bus>) -> Option<
     let by_name =
         ["net", "infiniband", "cxi"].map(|class| format!("sys/class/{class}/{interface}/device/numa_node"));
     let read = |path: String| fs::read_to_string(root.join(path)).ok()?.trim().parse().ok();
-    // -1 stands for none.
+    // -1 (no NUMA node) does not parse as a `u32`.
     on_bus.into_iter().chain(by_name).find_map(read)
 }
 
-/// Whether an interface of the system below `root` has no device behind it.
+/// Whether an interface has no device, according to the file system below `root`.
 pub(super) fn is_virtual(root: &Path, interface: &str) -> bool {
     let interface = root.join("sys/class/net").join(interface);
     interface.exists() && !interface.join("device").exists()

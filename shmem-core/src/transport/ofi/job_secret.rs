@@ -1,14 +1,14 @@
 //! The secret of a job.
 //!
-//! All PEs get a number of 256 bits from their launcher. Keys of memory and tokens of messages are hashes with that number as the key
-//! (BLAKE3): so no PE keeps a table of other PEs' keys.
+//! All PEs get a number of 256 bits from their launcher. Keys of memory and tokens of messages are hashes (BLAKE3) with that number
+//! as the key, so no PE keeps a table of other PEs' keys.
 
 use core::fmt;
 use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The secret of a job. Only the bootstrap sends it: never over the fabric, nor where other users of a host can read it.
+/// The secret of a job. Only the bootstrap sends it, never over the fabric, and hidden from other users.
 #[derive(Clone)]
 pub struct Secret([u8; Secret::BYTES]);
 
@@ -33,15 +33,15 @@ impl Secret {
         Self(bytes)
     }
 
-    /// The bytes, for other PEs.
+    /// The bytes of the secret, for other PEs.
     pub fn bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// A number derived from the secret, a purpose and two numbers.
+    /// A number of 64 bits, derived from the secret, a purpose and two numbers.
     pub(super) fn number(&self, purpose: &'static str, first: u32, second: u32) -> u64 {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        // The numbers have a fixed length, so different purposes hash different bytes.
+        // The two numbers have a fixed length, so different arguments hash different bytes.
         hasher.update(&first.to_le_bytes()).update(&second.to_le_bytes()).update(purpose.as_bytes());
         let hash = hasher.finalize();
         let [first, ..] = hash.as_bytes().as_chunks().0 else { unreachable!("a hash has 32 bytes") };

@@ -1,8 +1,8 @@
 //! Remote keys, and registered memory.
 //!
-//! If the provider allows it, keys follow from the job's [secret](super::Secret), with as many bytes as the provider allows. The
-//! key of a segment is the same on all PEs, and its first byte has address 0: so no PE keeps a table of keys. Otherwise PEs
-//! exchange keys and addresses, and keep a table for each segment. Other registered memory has a key that only its PE uses.
+//! If the provider allows it, keys are derived from the job's [secret](super::Secret), with as many bytes as the provider allows. A
+//! segment then has the same key on all PEs, and its first byte has address 0, so no PE keeps a table of keys. Otherwise PEs
+//! exchange keys and addresses, and keep a table for each segment. Other registered memory has the next unused key of its PE.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -19,19 +19,19 @@ use crate::libfabric::{Endpoint, Refused, Registration};
 use crate::segment_table::MAX_SEGMENTS;
 use crate::transport::Remote;
 
-/// Access of peers, and of the PE itself, to a PE's memory.
+/// Access to a segment: by other PEs, and by its own PE.
 const ACCESS: u32 = FI_REMOTE_READ | FI_REMOTE_WRITE | LOCAL_ACCESS;
 const LOCAL_ACCESS: u32 = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
 
-/// Most keys to try for memory that is no segment: a short key may be in use.
+/// Upper limit on the keys that are tried for memory that is no segment, because a short key may be in use.
 const MOST_KEYS: usize = 1000;
 
-/// The keys that follow from the job's secret.
+/// The keys that are derived from the job's secret.
 pub(super) struct JobKeys {
     secret: Secret,
     bits: u64,
     segments: Box<[u64]>,
-    /// The number of keys for other memory so far.
+    /// Number of keys made so far for memory that is no segment.
     others: AtomicU32,
 }
 
@@ -40,7 +40,7 @@ impl JobKeys {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
         let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
         for segment in 0..MAX_SEGMENTS as u32 {
-            // If keys are equal, the later segment uses the next key, on all PEs.
+            // If two segments would have the same key, the second one uses its next key, on all PEs alike.
             let mut tries =
                 (0..).map(|attempt| secret.number("the key of a segment", segment, attempt) & bits);
             let key = tries.find(|key| is_key(*key, bits) && !segments.contains(key));
@@ -53,7 +53,7 @@ impl JobKeys {
         self.segments[segment as usize]
     }
 
-    /// A new key for memory that is no segment. A short key may be in use: then the provider refuses it.
+    /// A new key for memory that is no segment. If a short key is already in use, the provider refuses it.
     pub(super) fn of_another(&self) -> u64 {
         loop {
             let number = self.others.fetch_add(1, Ordering::Relaxed);
@@ -77,16 +77,16 @@ fn is_key(key: u64, bits: u64) -> bool {
 /// Keys of the segments of all PEs, and the registrations of this PE.
 pub(super) struct Keys {
     segments: Sparse<OfSegment>,
-    /// This PE's segments, and their addresses.
+    /// This PE's segments: number, addresses, and registration.
     own: RwLock<Vec<(u32, Range<usize>, Registration)>>,
     pes: usize,
 }
 
 #[derive(Default)]
 struct OfSegment {
-    /// Bytes from the start of a slot.
+    /// Offset of the segment from the start of a slot, in bytes.
     start: AtomicUsize,
-    /// Key and address by PE, if the provider chooses keys or uses virtual addresses.
+    /// Key and address of the segment on each PE, if the provider chooses keys or uses virtual addresses.
     on_wire: OnceLock<Box<[[AtomicU64; 2]]>>,
 }
 
@@ -95,7 +95,7 @@ impl Keys {
         Self { segments: Sparse::new(MAX_SEGMENTS), own: RwLock::default(), pes }
     }
 
-    /// Address and key of remote memory for the provider.
+    /// Address and key by which the provider accesses remote memory.
     #[inline(always)]
     pub(super) fn find(&self, job_keys: &JobKeys, to: Remote) -> (u64, u64) {
         let segment = self.segments.entry(to.segment as usize);
@@ -110,8 +110,8 @@ impl Keys {
         }
     }
 
-    /// Registers a segment of this PE. Returns its key and address for the other PEs, or nothing if both follow from the segment's
-    /// number. Errors are numbers of libfabric, positive.
+    /// Registers a segment of this PE. Returns its key and address for the other PEs, or no bytes if both follow from the segment's
+    /// number. Errors are libfabric's positive numbers.
     ///
     /// # Safety
     ///
@@ -136,7 +136,7 @@ impl Keys {
         Ok([key.to_le_bytes(), address.to_le_bytes()].concat())
     }
 
-    /// Stores the result of [`register`](Self::register) on another PE.
+    /// Stores the result of [`register`](Self::register) on PE `pe`.
     pub(super) fn learn(&self, segment: u32, pe: usize, said: &[u8]) {
         if said.is_empty() {
             return;
@@ -150,13 +150,13 @@ impl Keys {
         }
     }
 
-    /// Forgets a segment of this PE. Keys of other PEs stay until the next segment of that number.
+    /// Forgets a segment of this PE. Keys from other PEs stay until a new segment has that number.
     pub(super) fn forget(&self, segment: u32) {
-        // Registrations are closed without the lock, which puts and gets take.
+        // Registrations are closed after the lock is released, because puts and gets take the lock.
         let _gone: Vec<_> = self.own.write().extract_if(.., |(of, ..)| *of == segment).collect();
     }
 
-    /// The provider's descriptor for local memory, null if it demands none; `None`: the memory must be registered, and is not.
+    /// The provider's descriptor for local memory, null if the provider demands none. `None`: the memory is not registered.
     #[inline(always)]
     pub(super) fn describe(&self, domain: &Domain, from: *const u8, bytes: usize) -> Option<*mut c_void> {
         if !domain.demands.local {
@@ -186,13 +186,12 @@ impl Domain {
         registered.map(Some).map_err(|error| self.refused(Refused::of("fi_mr_reg", error)))
     }
 
-    /// Registers memory under the key of its segment, or, without a segment, under a free key. Memory for other PEs is bound to the
-    /// endpoint that they address, if the provider demands that. Errors are numbers of libfabric, positive.
+    /// Registers memory under the key of its segment, or, without a segment, under a free key. Memory for other PEs is bound to
+    /// `endpoint`, which they address, if the provider demands that. Errors are libfabric's positive numbers.
     ///
     /// # Safety
     ///
-    /// The memory must be mapped for as long as the result lives, and holders of its key or description must be allowed that
-    /// access.
+    /// The memory must be mapped for as long as the result lives, and users of its key or description must be allowed that access.
     pub(super) unsafe fn register(
         &self,
         memory: (*mut u8, usize),

@@ -1,17 +1,17 @@
 //! PEs of other nodes through libfabric.
 //!
-//! Each PE has units: endpoints, each with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
-//! operations of the provider, each with delivery requested: so a complete operation is remotely visible. The provider makes
-//! connections when they are first needed. Files by layer:
+//! A PE has *units*: endpoints, each with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
+//! operations of the provider. Each requests delivery, so a complete operation is remotely visible. The provider makes connections
+//! when they are first needed. Files by layer:
 //!
 //! ```text
 //! endpoints and completion
-//!   endpoint, posting        an endpoint, its queue and its counter; starting operations, progress, completion
-//!   record                   what an operation keeps until its completion is reported
-//!   streams                  completion state of each channel
-//!   backoff                  how long to wait
-//!   progress_thread          progress while the program computes
-//!   file_descriptors         those that connections need
+//!   unit, port    an endpoint, its queue and its counter; starting operations, progress, completion
+//!   record        what an operation keeps until its completion is reported
+//!   streams       completion state of each channel
+//!   backoff       how long to wait
+//!   thread        progress while the program computes
+//!   file_descriptors  the descriptors that connections need
 //! remote keys and addresses
 //!   provider                 choice of the provider, and its demands
 //!   interface                choice among interfaces of one network
@@ -19,22 +19,22 @@
 //!   job_secret, keys         the job's secret, the keys that follow from it, and registered memory
 //!   sparse                   tables of PEs, of which few entries are used
 //! RMA and atomics by the provider
-//!   operation                messages for the provider
-//!   rma, amo                 the operations of a transport
-//!   put_signal               signals that wait until their data is delivered
-//!   atomics_trial            a test whether the provider's atomics are atomic
-//!   strided                  the cost model that chooses how blocks are sent
+//!   operation     the provider's operations, in libfabric's form
+//!   rma, amo      the operations of a transport
+//!   put_signal    signals that wait until their data is delivered
+//!   trial         a test whether the provider's atomics are atomic
+//!   strided       the cost model that chooses how blocks are sent
 //! messages for what the provider does not do
 //!   engine                   operations that the target carries out
 //!   engine_network, buffers  how those messages travel, and their memory
 //!   bounce_memory            bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
-//! Only lists allocate, and every queue is bounded: if it is full (`-FI_EAGAIN`, no free record) the caller makes progress and
-//! retries.
+//! Only operations on lists allocate. Every queue is bounded. If a queue is full (`-FI_EAGAIN`, no free record), the caller makes
+//! progress and retries.
 //!
-//! These files implement one type, `Fabric`, and import each other: a thread that waits in one layer makes progress for all layers,
-//! and progress starts operations.
+//! These files implement one type, `Fabric`, and import each other, because a thread that waits in one layer makes progress for all
+//! layers, and progress starts operations.
 
 mod amo;
 mod atomics_trial;
@@ -93,17 +93,17 @@ use streams::Stream;
 
 const UNITS: usize = 256;
 
-/// Ends the job with a message; never returns.
+/// Ends the job with an error text, and never returns.
 pub type OnFailure = Box<dyn Fn(String) -> Infallible + Send + Sync>;
 
 /// One PE's access to the fabric.
 pub struct Ofi {
-    /// Ends before `fabric` is dropped.
+    /// The progress thread, which ends before `fabric` is dropped.
     thread: Mutex<Option<ProgressThread>>,
     fabric: Arc<Fabric>,
 }
 
-/// State of all operations. Fields drop in this order.
+/// State of all operations of a PE. Fields are in drop order: registrations, units, buffers, domain.
 struct Fabric {
     keys: Keys,
     bounce_memory: BounceMemory,
@@ -115,7 +115,7 @@ struct Fabric {
     engine: Engine,
     buffers: Buffers,
     domain: Domain,
-    /// This PE's memory, whose bell is rung.
+    /// This PE's memory, whose bell is rung after changes.
     slot: OnceLock<Target>,
     handover: Handover,
     asides: Mutex<Asides>,
@@ -126,8 +126,7 @@ struct Fabric {
     on_failure: OnFailure,
 }
 
-/// Operations of [`tell`](crate::transport::Transport::tell), for which no thread waits: channel, and number since the channel was
-/// quiet.
+/// Operations of [`tell`](crate::transport::Transport::tell), which no thread awaits: channel, and number since its last quiet.
 #[derive(Default)]
 struct Asides {
     channel: Option<Channel>,
@@ -135,8 +134,7 @@ struct Asides {
 }
 
 impl Ofi {
-    /// Opens the fabric for PE `me` of `pes`, in the job with that secret. `on_failure` ends the job, and is called when
-    /// the fabric cannot deliver.
+    /// Opens the fabric for PE `me` of `pes`, in the job with that secret. `on_failure` ends the job if the fabric cannot deliver.
     ///
     /// # Errors
     ///
@@ -159,7 +157,7 @@ impl Ofi {
         if domain.demands.cq_data < size_of::<u64>() {
             limits.grants = 0;
         }
-        // SAFETY: units are fields that are dropped before the buffers.
+        // SAFETY: units, with their endpoints, are dropped before the buffers (order of fields).
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
@@ -186,8 +184,7 @@ impl Ofi {
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
-    /// Names provider, interface and libfabric's version, for reports; and the kind of keys, if they are short or the provider's
-    /// own.
+    /// Names provider, interface and libfabric's version, for reports, and keys that are short or the provider's own.
     pub fn describe(&self) -> String {
         let Domain { provider, interface, demands, .. } = &self.fabric.domain;
         let (major, minor) = self.fabric.domain.library().version();
@@ -210,21 +207,21 @@ impl Ofi {
         Ok([domain.provider.as_bytes(), &[0], &name].concat())
     }
 
-    /// Returns the bytes of `said` for [`AddressTable`]; `said` is the result of [`address`](Self::address) on `pe`, `own` here.
+    /// Returns the address in `said`, the result of [`address`](Self::address) on `pe`, for [`AddressTable`]. `own` is this PE's.
     ///
     /// # Errors
     ///
     /// If the address is of another provider.
     pub fn address_in<'s>(&self, pe: Pe, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         let head = self.fabric.domain.provider.len() + 1;
-        // Lengths must be equal: the provider reads as many bytes as an address of its own has.
+        // Lengths must be equal, because the provider reads as many bytes as an address of its own has.
         match said.get(head..) {
             Some(address) if said.len() == own.len() && said[..head] == own[..head] => Ok(address),
             _ => Err(domain::elsewhere(pe.number(), &domain::describe(said), own)),
         }
     }
 
-    /// Stores the addresses of all PEs, once. An address is entered, and a connection made, when it is first needed.
+    /// Stores the addresses of all PEs, once. Enters them in the provider's table if the provider must know all senders.
     ///
     /// # Errors
     ///
@@ -253,13 +250,13 @@ fn no_thread(why: io::Error) -> OfiError {
     ))
 }
 
-/// Room for units, of which a provider has at most `most`.
+/// Empty places for units, of which the provider allows at most `most`.
 fn units(most: usize) -> Box<[OnceLock<Box<Unit>>]> {
     (0..UNITS.min(most)).map(|_| OnceLock::new()).collect()
 }
 
 impl Fabric {
-    /// The unit that other PEs address.
+    /// Unit 0, which other PEs address.
     #[inline(always)]
     fn first(&self) -> Port<'_> {
         let unit = self.units[0].get().unwrap_or_else(|| unreachable!("the first unit is made at the start"));
@@ -329,31 +326,31 @@ impl Fabric {
 
     /// Reads the completions of all units. Returns whether there were any.
     fn serve(&self) -> bool {
-        // Not `any`, which stops at the first unit with completions.
+        // Not `any`, which would skip the units after the first one with completions.
         self.made().filter(|port| port.serve()).count() > 0
     }
 
-    /// Whether an answer, a receive or a signal waits for room.
+    /// Whether an answer, a receive or a signal is still to be passed to the provider.
     fn waits_for_room(&self) -> bool {
         self.engine.owes() || self.buffers.wait() || self.signals.any()
     }
 
-    /// Whether an operation of this PE is in flight, or something waits for room.
+    /// Whether an operation of this PE is in flight, or something is still to be passed to the provider.
     fn is_under_way(&self) -> bool {
         self.waits_for_room() || self.made().any(|port| port.in_flight() > 0)
     }
 
-    /// Whether an operation or a message of this PE is not complete, or something waits for room.
+    /// Whether an operation or a message of this PE is not complete, or something is still to be passed to the provider.
     fn awaits(&self) -> bool {
         self.is_under_way() || self.engine.unanswered().next().is_some()
     }
 
-    /// Whether operations other than [asides](Asides) are incomplete.
+    /// Whether operations are incomplete, other than those that no thread awaits ([`Asides`]).
     fn awaits_more(&self) -> bool {
         if !self.awaits() {
             return false;
         }
-        // The lock's holder is starting an aside.
+        // If the lock is held, its holder is starting an operation that no thread awaits.
         let Some(mut asides) = self.asides.try_lock() else { return true };
         if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
             *asides = Asides::default();
@@ -363,7 +360,7 @@ impl Fabric {
         self.waits_for_room() || operations.chain(messages).sum::<u64>() > asides.sent
     }
 
-    /// What this PE waits for, for reports: answers to messages, or, if there are none, `other`.
+    /// Describes for reports what this PE waits for: answers to messages, or, if all are answered, `other`.
     fn awaited(&self, other: &str) -> String {
         let list: Vec<_> =
             self.engine.unanswered().map(|(pe, count)| format!("{count} of PE {pe}")).collect();
@@ -396,7 +393,7 @@ impl Fabric {
         }
     }
 
-    /// Reads the completions of the unit that other PEs address; of all units while signals wait for their data.
+    /// Reads completions of the unit that other PEs address, and of all units while signals wait for their data.
     #[inline]
     fn progress(&self) {
         self.first().progress();

@@ -1,4 +1,4 @@
-//! Operations of the provider: their messages in libfabric's form.
+//! Operations of the provider, in libfabric's form.
 
 use core::ffi::c_void;
 
@@ -14,7 +14,7 @@ pub(super) struct RemoteMemory {
     pub(super) key: u64,
 }
 
-/// Memory of this PE, with the provider's descriptor.
+/// Memory of this PE, with the provider's descriptor for it.
 #[derive(Clone, Copy)]
 pub(super) struct LocalMemory {
     pub(super) from: *mut u8,
@@ -26,13 +26,13 @@ impl RemoteMemory {
         Self { address: self.address.wrapping_add(bytes as u64), ..self }
     }
 
-    /// Writes bytes there, or reads bytes from there. `flags` are further flags of a write. With `FI_REMOTE_CQ_DATA`, the target's
-    /// queue reports the write with `data`.
+    /// Starts a write of local bytes to this remote memory, or a read from it. `flags` are further flags of a write. With
+    /// `FI_REMOTE_CQ_DATA`, the target's queue reports the write with `data`.
     ///
     /// # Safety
     ///
-    /// The posting must be one of a unit; the local bytes be readable, for a read writable, until the operation is complete, or, if
-    /// injected, until this returns; the target be registered memory of the peer.
+    /// The posting must belong to a unit. The local bytes must be readable (for a read, writable) until the operation is complete,
+    /// or, if injected, until this returns. The remote memory must be registered memory of the peer.
     #[inline(always)]
     pub(super) unsafe fn transfer(
         self,
@@ -57,22 +57,21 @@ impl RemoteMemory {
         };
         let endpoint = posting.endpoint.as_ptr();
         if is_write {
-            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            // SAFETY: the posting's context is null, or stays with its record or buffer. The rest is the caller's promise.
             return unsafe { calls::writemsg(endpoint, message, posting.flags | u64::from(flags)) };
         }
-        // A complete read is always delivered.
+        // A complete read is delivered even without the flag.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        // SAFETY: the posting's context is null, or stays with its record or buffer. The rest is the caller's promise.
         unsafe { calls::readmsg(endpoint, message, flags) }
     }
 
-    /// Changes or reads a word, and writes its old value to `result`, if given. `operands` is the operand, then the value to
-    /// compare with; `flags` are further flags, without `result` only.
+    /// Starts a change or a read of a word. Its old value is written to `result`, if given. `operands` are the operand, then the
+    /// value to compare with. `flags` are further flags, used only without `result`.
     ///
     /// # Safety
     ///
-    /// As [`transfer`](Self::transfer), of a word that is aligned; `result` be writable for the word's width until the operation is
-    /// complete.
+    /// As [`transfer`](Self::transfer), for an aligned word. `result` must be writable for the word's width until completion.
     #[inline(always)]
     pub(super) unsafe fn change(
         self,
@@ -100,28 +99,28 @@ impl RemoteMemory {
             data: 0,
         };
         let Some(result) = result else {
-            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            // SAFETY: the posting's context is null, or stays with its record or buffer. The rest is the caller's promise.
             return unsafe { calls::atomicmsg(endpoint, message, posting.flags | u64::from(flags)) };
         };
         let (mut before, mut described) = (place(result.from), result.description);
-        // An operation with its result here is delivered; cxi refuses the flag.
+        // Without the flag, because a result that has arrived proves delivery, and cxi refuses the flag.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         if word.op != FI_CSWAP {
-            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            // SAFETY: the posting's context is null, or stays with its record or buffer. The rest is the caller's promise.
             return unsafe {
                 calls::fetch_atomicmsg(endpoint, message, &raw mut before, &raw mut described, 1, flags)
             };
         }
         let (compared, description) = (&raw const compared, &raw mut compared_description);
         let (before, described) = (&raw mut before, &raw mut described);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        // SAFETY: the posting's context is null, or stays with its record or buffer. The rest is the caller's promise.
         unsafe {
             calls::compare_atomicmsg(endpoint, message, compared, description, 1, before, described, 1, flags)
         }
     }
 }
 
-/// An atomic operation in libfabric's terms.
+/// An atomic operation in libfabric's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) datatype: fi_datatype,
@@ -131,8 +130,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Returns `None` for operations of the target's engine: results of floating-point sums and comparisons, with their NaNs and
-    /// zeroes, must be the same over all providers.
+    /// Converts an operation. `None`: float sums, minima and maxima, which the target's engine does alike over all providers.
     pub(super) fn of(width: Width, op: AtomicOp) -> Option<Self> {
         let datatype = match width {
             Width::W4 => FI_UINT32,

@@ -1,8 +1,8 @@
-//! A unit in use: starting operations, waiting for them, reading completions.
+//! Operations of a unit: starting them, waiting for them, and reading their completions.
 //!
-//! An operation is counted by its unit, or an event of its stream, as [`Tracking`](crate::transport::Tracking) says. An event keeps
-//! a record until its completion is reported. A read into a record's buffer is always an event: the counter could count it before
-//! the bytes are copied to the destination.
+//! An operation is either counted by its unit, or an event of its stream, as [`Tracking`](crate::transport::Tracking) says. An
+//! event keeps a record until its completion is reported. A read into a record's buffer is always an event, because the counter
+//! could count it before the bytes are copied to the destination.
 
 use core::ffi::{c_int, c_void};
 
@@ -20,10 +20,10 @@ use crate::transport::Channel;
 
 const COMPLETIONS: usize = 16;
 
-/// An operation, or a connection, that has failed, and the operation if it was to be reported.
+/// The queue's entry of a failed operation or connection, and the operation, if its completion was to be reported.
 type Failure = (fi_cq_err_entry, Option<What>);
 
-/// An operation, for reports.
+/// Description of an operation, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What {
     pub(super) operation: &'static str,
@@ -35,7 +35,7 @@ pub(super) struct What {
 pub(super) struct Posting<'u> {
     pub(super) endpoint: &'u Endpoint,
     pub(super) record: Option<&'u Record>,
-    /// Descriptor of the records' memory, if local memory must be registered.
+    /// Descriptor of the memory of records, if local memory must be registered.
     pub(super) description: *mut c_void,
     pub(super) context: *mut c_void,
     pub(super) flags: u64,
@@ -49,8 +49,8 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation that nobody awaits: the next quiet of its channel waits for it. Without room, waits for room (`waits`) or
-    /// returns `Sent::Full`. An event, or a counted operation that `keeps` one, has a record, which `prepare` fills in.
+    /// Starts an operation for which the next quiet of its channel waits. If the queue has no room, waits for room (`waits`) or
+    /// returns `Sent::Full`. An event, or a counted operation that `keeps` a record, has a record, which `prepare` fills in.
     ///
     /// # Safety
     ///
@@ -73,7 +73,7 @@ impl Port<'_> {
             // SAFETY: the caller's promise.
             unsafe { self.start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
         } else {
-            // A provider that asks for contexts (FI_CONTEXT) ignores the context of an operation that is not reported.
+            // A provider that asks for contexts (`FI_CONTEXT`) ignores that of an operation whose completion is not reported.
             let posting = Posting {
                 endpoint: &self.unit.endpoint,
                 record: None,
@@ -92,8 +92,8 @@ impl Port<'_> {
         started.map_or(Sent::Full, |()| Sent::Done)
     }
 
-    /// Carries out an operation with a record, which `prepare` fills in and `read` reads when the operation is complete. Errors are
-    /// answers of libfabric, negative.
+    /// Carries out an operation with a record, which `prepare` fills in and `read` reads after completion. Errors are libfabric's
+    /// negative answers.
     ///
     /// # Safety
     ///
@@ -116,13 +116,13 @@ impl Port<'_> {
         Ok(result)
     }
 
-    /// Starts an operation with a record, which `prepare` fills in. Returns the number of the record; `None`: there is no room now, and
-    /// `waits` is false. Errors are answers of libfabric, negative.
+    /// Starts an operation with a record, which `prepare` fills in. Returns the number of the record; `None`: the queue has no room
+    /// now, and `waits` is false. Errors are libfabric's negative answers.
     ///
     /// # Safety
     ///
-    /// `attempt` must hand one operation to the provider, with the context and at least the flags of the posting, and
-    /// return its answer. Local memory of the operation must stay until the operation is complete.
+    /// `attempt` must hand one operation to the provider, with the context and at least the flags of the posting, and return its
+    /// answer. Local memory of the operation must stay until the operation is complete.
     #[inline]
     unsafe fn start(
         &self,
@@ -151,7 +151,7 @@ impl Port<'_> {
         posted.map(|posted| posted.map(|()| number))
     }
 
-    /// If `waits`, repeats `attempt` until it succeeds.
+    /// Calls `attempt`. If `waits`, repeats it until it returns a value or an error.
     #[inline]
     fn until_done<T>(
         &self,
@@ -165,7 +165,7 @@ impl Port<'_> {
         self.wait_until(|| attempt().transpose(), || self.describe(what)).map(Some)
     }
 
-    /// Makes progress until `attempt` returns a value; holds no lock meanwhile.
+    /// Makes progress until `attempt` returns a value. Holds no lock meanwhile.
     #[inline]
     fn wait_until<T>(&self, mut attempt: impl FnMut() -> Option<T>, what: impl Fn() -> String) -> T {
         let mut backoff = Backoff::new(self.fabric);
@@ -178,8 +178,7 @@ impl Port<'_> {
         }
     }
 
-    /// Starts one operation by `attempt`, and counts it; `None`: there is no room for it now. Errors are answers of libfabric,
-    /// negative.
+    /// Starts one operation by `attempt`, and counts it; `None`: no room now. Errors are libfabric's negative answers.
     #[inline]
     pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();
@@ -193,7 +192,7 @@ impl Port<'_> {
         self.unit.counter.begin();
         match attempt() {
             0 => {
-                // A thread that starts many operations will read completions soon.
+                // Counts as a poll, because a thread that starts many operations will read completions soon.
                 self.unit.looked();
                 Ok(Some(()))
             }
@@ -204,7 +203,7 @@ impl Port<'_> {
         }
     }
 
-    /// Waits until the first `operations` operations of the unit are complete. Reads no counter if they are known to be.
+    /// Waits until the first `operations` operations of the unit are complete. Reads no counter if they are known to be complete.
     #[inline]
     pub(super) fn quiet(&self, operations: u64) {
         if self.unit.counter.is_settled(operations) {
@@ -236,7 +235,7 @@ impl Port<'_> {
             || counter.is_settled(operations)
     }
 
-    /// Waits while events of a stream are in flight.
+    /// Waits while `goes_on` returns true, for events of a stream.
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
         let is_over = || (!goes_on()).then_some(());
@@ -245,19 +244,19 @@ impl Port<'_> {
 
     /// Whether a counted operation with a PE may be in flight.
     pub(super) fn may_have(&self, pe: usize) -> bool {
-        // Another thread may be changing the list.
+        // Locked, because another thread may be changing the list of PEs.
         let _held = self.unit.lock();
         self.unit.addressed.may_have(pe)
     }
 
-    /// The number of complete operations. Makes progress, and counts as a poll of the program.
+    /// The number of complete operations of the unit. Makes progress, and counts as a poll of the program.
     #[inline(always)]
     pub(super) fn completed(&self) -> u64 {
         self.unit.looked();
         self.unit.endpoint.completed()
     }
 
-    /// Reads completions of this unit, and every eighth time of the unit that other PEs address.
+    /// Reads completions of this unit, and, every eighth time, of the unit that other PEs address.
     #[inline]
     pub(super) fn drive(&self, backoff: &Backoff<'_>) {
         self.progress();
@@ -266,20 +265,20 @@ impl Port<'_> {
         }
     }
 
-    /// The largest number of operations that can be in flight. Makes progress.
+    /// Upper bound on the unit's operations in flight. Makes progress.
     pub(super) fn in_flight(&self) -> u64 {
         self.unit.counter.in_flight(self.unit.endpoint.completed())
     }
 
-    /// As [`serve`](Self::serve), for threads of the program.
+    /// As [`serve`](Self::serve), but counts as a poll of the program.
     #[inline]
     pub(super) fn progress(&self) -> bool {
         self.unit.looked();
         self.serve()
     }
 
-    /// Reads completions, unless another thread does, and has the engine carry out messages that have arrived. Returns whether there
-    /// were any completions.
+    /// Reads completions, unless another thread is reading them. Has the engine carry out messages that have arrived. Returns
+    /// whether there were any completions.
     #[inline]
     pub(super) fn serve(&self) -> bool {
         let Some(mut free) = self.unit.free.try_lock() else { return false };
@@ -289,8 +288,8 @@ impl Port<'_> {
             arrived += 1;
         });
         drop(free);
-        // The lock is released before messages are carried out and failures are reported: both take it again, under locks of the
-        // buffers and of the engine.
+        // The lock is released before messages are carried out and failures are reported, because both lock the unit again, while
+        // they hold locks of the buffers or the engine.
         let any = read.unwrap_or_else(|failure| {
             self.report(failure);
             true
@@ -330,16 +329,16 @@ impl Port<'_> {
 
     #[cold]
     fn failure(&self, free: &Free, read: isize) -> Failure {
-        // The error entry names the operation only if the operation was to be reported.
+        // The error entry names the operation only if the operation's completion was to be reported.
         let entry = self.unit.endpoint.read_error(read as c_int);
         let number = self.unit.records.find(entry.op_context);
         (entry, number.and_then(|number| free.holder(number)))
     }
 
-    /// Ends the job because of a failure, unless another process may have caused it.
+    /// Ends the job because of a failure, unless a process outside the job may have caused it.
     ///
-    /// A message that arrives incompletely (too long, or its sender died) may be a stranger's. If it was a PE's, that PE waits for
-    /// the answer, and reports the loss. An error without operation is a connection's; while nothing is in flight, a stranger's.
+    /// A message that arrives incompletely (too long, or its sender died) may be from outside. If it was a PE's, that PE waits for
+    /// the answer, and reports the loss. An error without an operation is a connection's, from outside if nothing is in flight.
     #[cold]
     fn report(&self, (entry, what): Failure) {
         if let Some((number, true)) = self.fabric.buffers.find(entry.op_context) {
@@ -381,7 +380,7 @@ impl Port<'_> {
 }
 
 impl Fabric {
-    /// Waits for the operations and messages of a stream. Events first: a signal, an event, ends as a counted operation or a message.
+    /// Waits for the operations and messages of a stream, events first, because a signal is an event until it is sent.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
@@ -389,8 +388,8 @@ impl Fabric {
         self.wait_while(|| !self.engine.is_quiet(channel));
     }
 
-    /// Whether a stream is quiet. Makes progress, then checks in the order in which [`quiet`](Self::quiet) waits, so that earlier
-    /// results stay true.
+    /// Whether a stream is quiet. Makes progress, then checks in the order in which [`quiet`](Self::quiet) waits, so that no later
+    /// step invalidates an earlier check.
     pub(super) fn is_quiet(&self, channel: Channel) -> bool {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.progress();
@@ -398,10 +397,10 @@ impl Fabric {
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
     }
 
-    /// Waits for the operations and messages of a stream for one PE; for all, if the PEs of operations are not known.
+    /// Waits for the operations and messages of a stream with one PE. If the PEs of operations are not known, waits for all.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.stream(channel), self.port(channel));
-        // Signals first: a signal that is sent no more is an operation, or complete.
+        // Signals are checked first, because a signal that is no longer pending is an operation in flight, or complete.
         let has = || self.signals.any() || port.unit.lock().has(channel, pe);
         port.wait_while(stream, || stream.events() > 0 && has());
         if port.may_have(pe) {

@@ -1,12 +1,12 @@
 //! The progress thread, which serves other PEs while the program computes.
 //!
 //! Providers move data only in calls of the library. So one thread sleeps on the queue of the unit that other PEs address. A target
-//! is not notified when its memory is written. So after each wake the thread rings the bell of the PE's slot, and sleeping waiters
-//! check their words. If threads cannot sleep on the queue, the thread polls it at growing intervals.
+//! is not notified when its memory is written. So after each wake the thread rings the bell of the PE's slot, so that sleeping
+//! waiters check their words. If threads cannot sleep on the queue, the thread polls it at growing intervals.
 //!
-//! While threads of the program poll, the thread would be woken for each of their completions and take a core from them. So it
-//! parks for a while after each wake, or until a waiter is about to sleep ([`Handover`]): the waiter increments a count, then reads
-//! a flag; the thread sets the flag "parked", then reads the count. At least one of the two sees the other.
+//! While threads of the program poll, each of their completions would wake the progress thread, which would take a core from them.
+//! So after each wake it parks, for a while or until a waiter is about to sleep ([`Handover`]). The waiter increments a count, then
+//! reads the flag "parked". The thread sets the flag, then reads the count. At least one of them sees the other's write.
 //!
 //! The thread also ends the job when operations in flight make no progress.
 
@@ -23,18 +23,18 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::backoff::Stall;
 use super::{Fabric, file_descriptors};
 
-/// Shortest and longest time for which the thread parks while the program's threads poll. They may soon stop, so the time starts short.
+/// First and longest time for which the thread parks while the program's threads poll. They may soon stop, so the first time is short.
 const FIRST_PARK: Duration = Duration::from_micros(200);
 const LAST_PARK: Duration = Duration::from_millis(1);
 
 /// Longest time between two polls of a polling thread. A poll that moves data takes longer, so one poll keeps the thread parked.
 const POLLING: Duration = Duration::from_micros(50);
 
-/// Time for which the thread polls after a completion, if there is a core for it, because parts of long messages arrive at shorter intervals
-/// than a thread takes to wake up.
+/// Time for which the thread polls after a completion, if there is a core for it, because parts of long messages arrive at shorter
+/// intervals than a thread takes to wake up.
 const LINGER: Duration = Duration::from_micros(20);
 
-/// Longest sleep while an operation of this PE is in flight, because its data may move only in calls.
+/// Longest sleep while an operation of this PE is in flight, because its data may move only in calls of libfabric.
 const UNDER_WAY: Duration = Duration::from_millis(1);
 
 /// First and longest interval between two polls of a queue on which threads cannot sleep.
@@ -44,7 +44,7 @@ const LAST_LOOK: Duration = Duration::from_millis(1);
 /// Interval between two checks that operations in flight make progress.
 const WATCH: Duration = Duration::from_millis(100);
 
-/// Number of progress checks for each check that descriptors are left.
+/// Number of progress checks for each check that file descriptors are left.
 const DESCRIPTORS: u32 = 10;
 
 pub(super) struct ProgressThread {
@@ -67,7 +67,7 @@ impl Drop for ProgressThread {
     fn drop(&mut self) {
         self.fabric.handover.end();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has printed why.
+            // The error is ignored, because a thread that panicked has printed why.
             let _ = thread.join();
         }
     }
@@ -111,7 +111,7 @@ fn run(fabric: &Fabric) {
     }
 }
 
-/// The progress of operations in flight, checked periodically.
+/// State of the periodic check that operations in flight make progress.
 struct Watch {
     looked: Instant,
     stall: Stall,
@@ -149,7 +149,7 @@ impl Watch {
     }
 }
 
-/// Whether threads of the program poll, by their number of polls since the last check. While this thread runs, it may occupy their core.
+/// Detects that threads of the program poll, by their polls since the last check. The progress thread may use their core.
 struct Polling {
     looked: Instant,
     activity: u64,
@@ -162,8 +162,8 @@ impl Polling {
         Self { looked: Instant::now(), activity: 0, sleeps: 0, park: None }
     }
 
-    /// Time to park, if threads of the program poll. If a thread has fallen asleep since the last call, the polls were before its
-    /// sleep, or after a wake.
+    /// Returns the time to park, if threads of the program poll. The polls do not count if a thread has fallen asleep since the
+    /// last call, because they may have been before its sleep.
     fn park(&mut self, activity: u64, sleeps: u64) -> Option<Duration> {
         let now = Instant::now();
         let looks = activity.wrapping_sub(self.activity);
@@ -183,10 +183,10 @@ impl Polling {
 #[derive(Debug)]
 pub(super) struct Handover {
     is_over: AtomicBool,
-    /// Number of waiters' sleeps.
+    /// Number of times that a waiter was about to sleep.
     sleeps: AtomicU64,
     parked: AtomicBool,
-    /// Readable when the thread has to wake up.
+    /// Event descriptor, readable when the thread has to wake up.
     descriptor: OwnedFd,
 }
 
@@ -202,7 +202,7 @@ impl Handover {
         self.wake();
     }
 
-    /// Called by a waiter that is about to sleep.
+    /// Wakes the progress thread if it is parked. Called by a waiter that is about to sleep.
     pub(super) fn to_thread(&self) {
         self.sleeps.fetch_add(1, Ordering::SeqCst);
         if self.parked.swap(false, Ordering::SeqCst) {
@@ -215,7 +215,7 @@ impl Handover {
         self.sleeps.load(Ordering::SeqCst)
     }
 
-    /// Parks the thread by `sleep`, unless a waiter has fallen asleep since the number was `sleeps`.
+    /// Parks the thread by `sleep`, unless a waiter was about to sleep since [`sleeps`](Self::sleeps) returned `sleeps`.
     pub(super) fn park(&self, sleeps: u64, sleep: impl FnOnce()) {
         self.parked.store(true, Ordering::SeqCst);
         if self.sleeps() == sleeps {
@@ -225,12 +225,12 @@ impl Handover {
     }
 
     fn wake(&self) {
-        // A full counter is readable as well.
+        // The only error is that the counter is full, and a full counter is readable as well.
         let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
     }
 
-    /// Sleeps until the thread is woken, something arrives, or the time is over. A late wake ends the next sleep early, which is
-    /// harmless, because the thread polls after each.
+    /// Sleeps until the thread is woken, `arrival` is readable, or the time is over. A late wake ends the next sleep early, which
+    /// is harmless, because the thread polls after each sleep.
     fn sleep(&self, arrival: Option<BorrowedFd<'_>>, limit: Duration) {
         let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
         let limit = Timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos().into() };
@@ -244,11 +244,11 @@ impl Handover {
 }
 
 fn block_signals() {
-    // SAFETY: all zeroes are a set, to be filled.
+    // SAFETY: all zeroes are a valid set, which is filled next.
     let mut all: libc::sigset_t = unsafe { core::mem::zeroed() };
-    // SAFETY: a set of our own.
+    // SAFETY: the set is a local variable.
     unsafe { libc::sigfillset(&raw mut all) };
-    // SAFETY: a set that is filled; the thread's old one is not wanted.
+    // SAFETY: the set is filled. The pointer for the old set may be null.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, core::ptr::null_mut()) };
 }
 

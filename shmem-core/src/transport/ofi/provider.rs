@@ -1,7 +1,7 @@
 //! The choice of the provider, and its demands.
 //!
 //! libfabric offers an entry for each provider, interface and form of address. The first provider of [`KNOWN`] that fits is chosen.
-//! Its demands are stored in [`Demands`], which the transport follows; so no provider has code of its own.
+//! The transport follows its [`Demands`], so no provider has code of its own.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -19,14 +19,13 @@ use crate::libfabric::{Hints, Info, InfoEntry, Library};
 /// Options of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The file of libfabric; `None`: the system's.
+    /// File name of libfabric; `None`: the system's library.
     pub library: Option<String>,
-    /// The provider; `None`: the first that fits.
+    /// Name of the provider; `None`: the first that fits.
     pub provider: Option<String>,
-    /// The interface, by the name of its domain or as a network (`10.1.0.0/16`), or several with commas between; `None`: the first
-    /// that fits.
+    /// Name of the interface (its domain), or its network (`10.1.0.0/16`), or several with commas; `None`: the first that fits.
     pub interface: Option<String>,
-    /// Upper limit on the time in which an operation in flight makes no progress; `None`: for ever.
+    /// Upper limit on the time in which an operation in flight makes no progress; `None`: no limit.
     pub timeout: Option<core::time::Duration>,
     /// Whether there is a core for each thread that waits, so that it may spin.
     pub spins: bool,
@@ -34,24 +33,24 @@ pub struct Options {
     pub near: Nearness,
 }
 
-/// Properties that a provider does not report; docs/fabrics.md has a table.
+/// Properties that a provider does not report. `docs/fabrics.md` has a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     name: &'static str,
-    /// Any two endpoints that communicate have a connection, which needs a file descriptor.
+    /// Whether two endpoints that communicate have a connection, which needs a file descriptor.
     pub(super) connects: bool,
-    /// Messages of a PE whose address was not entered are accepted, so addresses are entered on first use. `udp;ofi_rxd` crashes on
-    /// such messages; other providers are untested.
+    /// Whether messages from a PE whose address was not entered are accepted, so that addresses are entered on first use.
+    /// `udp;ofi_rxd` crashes on such messages. Other providers are untested.
     pub(super) late: bool,
-    /// The provider's atomics are not used: `udp;ofi_rxd` crashes on one with a result while it connects, and `shm` frees the
-    /// operand's buffer twice if one without result requests delivery.
+    /// Whether the provider's atomics are never used. `udp;ofi_rxd` crashes on an atomic with a result while it connects. `shm`
+    /// frees the operand's buffer twice if an atomic without a result requests delivery.
     is_untried: bool,
     pub(super) limits: Limits,
     pub(super) row: Row,
 }
 
-/// Known providers. The first that is offered is chosen. Other providers are chosen only by name, because they reach no other host, break
-/// promises (`net` offers atomics and refuses each), or are unknown.
+/// Known providers, best first: the first that is offered is chosen. Other providers are chosen only by name, because they reach no other
+/// host, break promises (`net` offers atomics and refuses each), or are unknown.
 const KNOWN: [Known; 9] = [
     Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
     Known::of("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
@@ -71,17 +70,17 @@ const KNOWN: [Known; 9] = [
     Known { connects: true, ..Known::of("tcp", Row::TCP) },
 ];
 
-/// A provider that reaches this host only.
+/// The provider `shm`, which reaches this host only.
 const SHM: Known = Known {
     is_untried: true,
     ..Known::of("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP })
 };
 
-/// ofi_rxm sends messages of at most 16 KiB at once; the receiver reads longer ones. A read takes one more round trip, and over tcp
-/// the keys for these reads are consecutive numbers of ofi_rxm's own, which anybody can guess.
+/// Limits for ofi_rxm, which sends messages of at most 16 KiB at once. The receiver reads longer ones, which takes one more round
+/// trip. Over tcp, the keys for these reads are consecutive numbers, which anybody can guess.
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
-/// Over tcp, writes to slots that the target has lent are faster than ofi_rxm's messages, short and long.
+/// Limits over tcp, where writes to bounce slots of the target are faster than ofi_rxm's messages, short and long.
 const OVER_TCP: Limits = Limits { grants: bounce_memory::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
@@ -110,32 +109,32 @@ impl Known {
     }
 }
 
-/// Modes of registration that the transport supports.
+/// Modes of memory registration that the transport supports.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
 /// The demands of a provider, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Demands {
-    /// Local memory must be registered.
+    /// Whether local memory must be registered.
     pub(super) local: bool,
-    /// Remote memory is addressed by virtual addresses of its owner, not from 0 on.
+    /// Whether remote memory is addressed by virtual addresses of its owner, and not from 0 on.
     pub(super) virtual_addresses: bool,
     pub(super) provider_keys: bool,
     pub(super) endpoint_bound: bool,
     /// Upper limit on the bytes of an injected operation.
     pub(super) inject: usize,
     pub(super) max_message: usize,
-    /// Upper limit on operations of an endpoint in flight.
+    /// Upper limit on an endpoint's operations in flight.
     pub(super) queue: usize,
-    /// Upper limit on receives of an endpoint in flight.
+    /// Upper limit on an endpoint's posted receives.
     pub(super) receives: usize,
     pub(super) endpoints: usize,
     pub(super) key: usize,
     /// Bytes of data that a write may carry to the target's queue.
     pub(super) cq_data: usize,
-    /// Properties that are not reported.
+    /// Properties that the provider does not report.
     pub(super) known: Known,
-    /// Whether it offers atomics for the trial.
+    /// Whether the provider offers atomics, which the trial then tests.
     pub(super) atomics: bool,
 }
 
@@ -160,7 +159,7 @@ impl Demands {
         }
     }
 
-    /// Chooses a provider and an interface. Returns their entry, alone, what it offers, and its demands.
+    /// Chooses a provider and an interface. Returns a copy of their entry, the offer that it describes, and its demands.
     ///
     /// # Safety
     ///
@@ -224,7 +223,7 @@ fn choose<'e, 'l>(entries: &'e [Offered<'l>], options: &Options) -> Option<&'e O
     Some(wanted[options.near.choose(&offers, best, lists)])
 }
 
-/// Entries with atomic operations, and entries without.
+/// libfabric's entries for endpoints with atomic operations, and for those without.
 fn lists(library: &'static Library) -> [Option<Info>; 2] {
     [FI_ATOMIC, 0].map(|atomics| {
         let asked = Hints {
@@ -271,14 +270,14 @@ impl<'l> Offered<'l> {
         provider && interface
     }
 
-    /// The lowest rank is the best. libfabric's order decides between equal ones.
+    /// Rank of an offer: the lowest is the best. libfabric's order decides between equal ranks.
     fn rank(&self) -> (usize, bool, u32, bool) {
         let preference = KNOWN.iter().position(|known| known.name == self.offer.provider);
         let reach = match self.offer.address {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
             Some(IpAddr::V6(address)) if !address.is_loopback() && !address.is_unicast_link_local() => 1,
-            // Reaches this host only, or needs the name of a link.
+            // A loopback address reaches this host only, and a link-local one needs the name of its link.
             Some(_) => 2,
         };
         (preference.unwrap_or(KNOWN.len()), !self.offer.atomics, reach, self.offer.is_virtual)
@@ -301,7 +300,7 @@ fn address(bytes: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// Whether an address is in a network such as `10.1.0.0/16`, or equal to an address.
+/// Whether an address is in `network`, which is a network such as `10.1.0.0/16`, or one address.
 fn lies_in(address: IpAddr, network: &str) -> bool {
     let network = network.parse::<IpNet>().or_else(|_| network.parse::<IpAddr>().map(IpNet::from));
     network.is_ok_and(|network| network.contains(&address))

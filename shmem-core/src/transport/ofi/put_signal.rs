@@ -1,8 +1,8 @@
-//! Signals of puts whose data is in flight or delivered.
+//! Pending signals of puts.
 //!
-//! This is the last step of a put with a signal. The completion of the data makes the signal due, and the next thread that makes progress
-//! sends it. A signal is an event of its stream until it is sent, so a quiet waits for the signal first, then for the change of the
-//! word. The list of due signals grows to their largest number, and is kept.
+//! The signal is the last step of a put with a signal. When its data is delivered, a signal is *due*, and the next thread that makes
+//! progress sends it. A signal is an event of its stream until it is sent. So a quiet waits first until the signal is sent, then for the
+//! change of its word. The list of due signals is never shrunk.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Remote, SignalOp};
 
-/// A signal's change, and its channel.
+/// The pending change of a signal, and its channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SignalUpdate {
     pub(super) channel: Channel,
@@ -22,11 +22,11 @@ pub(super) struct SignalUpdate {
 /// The signals of this PE that are not sent yet.
 #[derive(Default)]
 pub(super) struct PendingSignals {
-    /// Signals whose data is delivered, without those that a thread is sending.
+    /// Signals whose data is delivered, except those that a thread is sending.
     due: Mutex<VecDeque<SignalUpdate>>,
-    /// Number of signals whose data is delivered.
+    /// Number of signals whose data is delivered, with those that a thread is sending.
     delivered: AtomicUsize,
-    /// Number of all signals.
+    /// Number of all signals that are not sent yet.
     pending: AtomicUsize,
 }
 
@@ -38,7 +38,7 @@ impl PendingSignals {
 
     /// Makes a signal due, because its data is delivered.
     pub(super) fn deliver(&self, update: SignalUpdate) {
-        // Counted first: a thread that takes the signal subtracts it.
+        // Counted before the push, because another thread may take the signal at once, and subtract it.
         self.delivered.fetch_add(1, Ordering::Relaxed);
         self.due.lock().push_back(update);
     }
@@ -49,10 +49,10 @@ impl PendingSignals {
         self.delivered.load(Ordering::Relaxed)
     }
 
-    /// Sends each due signal by `send`, if there is room for it. `send` returns whether there was.
+    /// Calls `send` for each due signal. A signal stays due if `send` returns `false`, because there was no room.
     pub(super) fn send(&self, mut send: impl FnMut(SignalUpdate) -> bool) {
         for _ in 0..self.delivered() {
-            // Other threads may be sending the others.
+            // Empty if other threads are sending the remaining signals.
             let Some(update) = self.due.lock().pop_front() else { return };
             if send(update) {
                 self.delivered.fetch_sub(1, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! Records: state of operations until their completion is reported.
 //!
-//! A unit has a fixed number of records: nothing is allocated per operation, and a thread without a free record makes progress
-//! first. A record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). Its address is the operation's
-//! context, which the completion returns.
+//! A unit has a fixed number of records, so nothing is allocated per operation. A thread that finds no free record makes progress
+//! first. A record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). So its address is the operation's
+//! context, by which a completion names it.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -16,21 +16,21 @@ use crate::libfabric::bindings::fi_context2;
 use crate::shared;
 use crate::transport::Channel;
 
-/// Bytes of a record's buffer. Blocking puts of at most that size are copied; longer ones wait for completion.
+/// Bytes of a record's buffer. Blocking puts of at most that size are copied to the buffer. Longer ones wait for completion.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
 
-/// The actions when an operation is complete.
+/// The action when an operation with a record is complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
-    /// None: a thread waits for the operation and frees the record.
+    /// No action, because a thread waits for the operation, and frees the record.
     Awaited,
-    /// Free the record: the operation is counted.
+    /// Free the record. The unit's counter counts the operation.
     Counted,
     /// Free the record, and count an event of a stream as ended.
     Event(Channel),
-    /// Copy the buffer, to which bytes were read, to their destination, then as `Event`.
+    /// Copy the buffer, which has the bytes of a read, to the read's destination. Then act as for `Event`.
     Landing(Channel, Wanted),
-    /// Free the record, and make a signal [due](super::put_signal): the operation has written its data.
+    /// Free the record, and make a signal [due](super::put_signal), because the operation has delivered its data.
     Signalled(SignalUpdate),
 }
 
@@ -38,12 +38,12 @@ pub(super) enum Purpose {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted(pub(super) *mut u8);
 
-// SAFETY: an address, which is written to by the thread that finds the operation complete, for the thread that has started it.
+// SAFETY: this is an address. The thread that finds the operation complete writes to it, for the operation's starter.
 unsafe impl Send for Wanted {}
 
 #[repr(C, align(128))]
 pub(super) struct Record {
-    /// The provider's; first, so that it has the record's address.
+    /// Memory for the provider. The first field, so that it has the record's address.
     context: UnsafeCell<fi_context2>,
     operands: UnsafeCell<[u64; 2]>,
     result: UnsafeCell<u64>,
@@ -86,21 +86,21 @@ impl Records {
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
-        // SAFETY: a record, aligned since pages are, and initialised by zeroes; all mutable fields are cells.
+        // SAFETY: the address is a record's, aligned because pages are, and initialised by zeroes. Mutable fields are cells.
         unsafe { &*self.0.start_of(number as usize, size_of::<Record>()).cast() }
     }
 
-    /// The record with that context, if there is one.
+    /// The number of the record with this context, if there is one.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
         self.0.find(context, size_of::<Record>()).map(|number| number as u32)
     }
 }
 
-/// Free records, and the purposes of the others, under the lock of the unit.
+/// Free records, and the purposes of used records. The unit's lock protects them.
 ///
-/// The memory of a record is its holder's from [`take`](Self::take) on, and the provider's while the operation is in flight, until the
-/// record is given back.
+/// The memory of a record belongs to its holder from [`take`](Self::take) until it is given back, and to the provider while in
+/// flight.
 pub(super) struct Free {
     free: Vec<u32>,
     used: Box<[Option<(Purpose, What)>]>,
@@ -130,7 +130,7 @@ impl Free {
         self.used[number as usize].map(|(_, what)| what)
     }
 
-    /// Whether an event of a stream with a PE is in flight, other than data before a signal.
+    /// Whether an event of a stream with a PE is in flight, not counting data of puts with a signal.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         self.used.iter().flatten().any(|(purpose, what)| {
             let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == channel);
@@ -138,7 +138,7 @@ impl Free {
         })
     }
 
-    /// Completes a record's operation: frees the record, unless a thread waits for it. Returns its purpose.
+    /// Completes the operation of a record: frees the record, unless a thread waits for the operation. Returns the purpose.
     #[inline]
     pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Purpose> {
         let (purpose, what) = self.used[number as usize]?;
@@ -149,7 +149,7 @@ impl Free {
                 return Some(purpose);
             }
             Purpose::Landing(_, Wanted(into)) => {
-                // SAFETY: the operation is complete, and has read `what.bytes` bytes to the buffer; the destination is writable
+                // SAFETY: the operation is complete, and has read `what.bytes` bytes to the buffer. The destination is writable
                 // until a quiet returns, which waits until the caller has counted the event as ended.
                 unsafe { shared::copy(into, record.buffer(), what.bytes) };
             }

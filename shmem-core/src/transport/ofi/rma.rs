@@ -1,11 +1,10 @@
 //! The operations of the transport.
 //!
-//! A PE that sees the **signal of a put** must see the data, also on networks that order neither operations nor their bytes. There
-//! are two ways. If the source may stay in use and is one piece, the caller waits for no round trip between data and signal:
+//! A PE that sees the **signal of a put** must see the put's data, even on networks that order neither operations nor bytes. There
+//! are two ways. If the data is one piece and its source stays unchanged until quiet, the caller waits in neither:
 //!
-//! * **One message**, if it has room, in a slot if need be: the target's [engine](super::engine) copies the data to its place, then
-//!   changes the signal.
-//! * **Delivered, then signalled**: the signal is sent [when its data is delivered](super::put_signal), a round trip later.
+//! * **One message**, if the data fits: the target's [engine](super::engine) copies the data to its place, then changes the signal.
+//! * **Delivered, then signalled**: the signal is sent [after the completion of its data](super::put_signal), a round trip later.
 //!
 //! **Blocks and elements** are sent in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
@@ -29,7 +28,7 @@ use crate::transport::{
     AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
 };
 
-/// Longest sleep of a waiter. The progress thread wakes it, unless a thread of the program has read the completion.
+/// Longest sleep of a waiter. The progress thread wakes the waiter, unless another thread of the program has read the completion.
 const SLEEP: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy)]
@@ -45,15 +44,15 @@ impl Fabric {
         RemoteMemory { peer: self.peer(to.pe.number()), address, key }
     }
 
-    /// Moves bytes between this PE and another, in pieces of allowed size.
+    /// Transfers bytes between this PE and another, in pieces of a size that the provider allows.
     ///
-    /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and otherwise awaited,
-    /// as is a get that must be complete on return, and each piece before a signal if there are several. If local memory must be
-    /// registered and is not, pieces go through the buffers of records.
+    /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and otherwise awaited.
+    /// Also awaited are a get that must be complete on return, and the pieces before a signal if there are several. Pieces go
+    /// through the buffers of records if local memory must be registered, but is not.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`], [`Transport::get`] or [`Transport::put_signal`], which has at least one byte.
+    /// As [`Transport::put`], [`Transport::get`] or [`Transport::put_signal`], with at least one byte.
     unsafe fn transfer(
         &self,
         channel: Channel,
@@ -87,11 +86,11 @@ impl Fabric {
                 Transfer::Get if described.is_none() => Purpose::Landing(channel, Wanted(local)),
                 Transfer::Get | Transfer::Put => self.purpose(channel, bytes),
             };
-            // No event is injected: ofi_rxm counts injected operations, and does not report them.
+            // An event is not injected, because ofi_rxm counts injected operations, but does not report them.
             let injects = is_put && !waits && matches!(purpose, Purpose::Counted) && bytes <= demands.inject;
             let prepare = |record: &Record| {
                 if is_put && described.is_none() {
-                    // SAFETY: readable (caller), even while others write there, and the buffer has room for `bytes` bytes.
+                    // SAFETY: `local` is readable (caller), even while others write to it. The buffer has room for `bytes` bytes.
                     unsafe { shared::copy(record.buffer(), local, bytes) };
                 }
             };
@@ -105,8 +104,8 @@ impl Fabric {
                     }
                 };
                 let flags = if injects { FI_INJECT } else { 0 };
-                // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the provider
-                // copies (FI_INJECT); or source or destination, which stay until the wait below, or until quiet (caller).
+                // SAFETY: `local` is the record's buffer, which is the operation's until completion, or a source that the provider
+                // copies (`FI_INJECT`), or a source or destination that stays until the wait below, or until quiet (caller).
                 unsafe { at.transfer(posting, is_put, local, bytes, (flags, 0)) }
             };
             if !waits {
@@ -114,17 +113,17 @@ impl Fabric {
                     self.signals.expect();
                 }
                 let keeps = described.is_none() && !injects;
-                // SAFETY: one operation; memory that it uses stays, as said.
+                // SAFETY: `attempt` starts one operation, whose local memory stays (see `attempt`).
                 unsafe { port.issue(channel, what, purpose, (keeps, true), prepare, attempt) };
                 continue;
             }
             let read = |record: &Record| {
                 if !is_put && described.is_none() {
-                    // SAFETY: the piece was read to the buffer; the destination is writable (caller).
+                    // SAFETY: the piece was read to the buffer. The destination is writable (caller).
                     unsafe { shared::copy(local, record.buffer(), bytes) };
                 }
             };
-            // SAFETY: one operation; memory that it uses stays, as said.
+            // SAFETY: `attempt` starts one operation, whose local memory stays (see `attempt`).
             let done = unsafe { port.carry_out(what, prepare, attempt, read) };
             done.unwrap_or_else(|error| port.refuse(what, error));
         }
@@ -136,20 +135,20 @@ impl Fabric {
         }
     }
 
-    /// Sends the signals whose data is delivered, each if there is room for it.
+    /// Sends the signals whose data is delivered, as far as there is room.
     pub(super) fn send_signals(&self) {
         self.signals.send(|SignalUpdate { channel, signal, op }| {
             // SAFETY: the caller of `put_signal` has promised an aligned signal.
             let sent = unsafe { self.update(channel, signal, Width::W8, op.into(), false) };
             if sent == Sent::Done {
-                // After the update was started: a thread that finds no event finds the update in flight, or complete.
+                // Ended after the update was started, so that a thread that finds no event finds the update in flight, or complete.
                 self.stream(channel).ended();
             }
             sent == Sent::Done
         });
     }
 
-    /// The purpose of an operation of `bytes` bytes without further actions.
+    /// The purpose of an operation of `bytes` bytes whose completion needs no action: event, or counted.
     pub(super) fn purpose(&self, channel: Channel, bytes: usize) -> Purpose {
         let is_event = self.stream(channel).tracking().is_event(bytes);
         if is_event { Purpose::Event(channel) } else { Purpose::Counted }
@@ -159,7 +158,7 @@ impl Fabric {
         strided::forced().unwrap_or(&self.domain.demands.known.row)
     }
 
-    /// Whether to pack blocks into messages with room for `message` bytes.
+    /// Whether it is faster to pack blocks into messages, each with room for `message` bytes.
     fn packs(&self, pattern: &Pattern, message: usize) -> bool {
         // Algorithm 1 is a put for each block, on all transports.
         let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;
@@ -167,14 +166,14 @@ impl Fabric {
         !is_split && self.row().choose(blocks, message) == Way::Messages
     }
 
-    /// Whether a list is sent in messages.
+    /// Whether an operation on a list is sent in messages.
     fn lists(&self, elements: Elements<'_>, deed: Deed<'_>) -> bool {
         let limits = &self.engine.limits;
         let fits = match deed {
             _ if elements.len() < 2 => return false,
             Deed::Pick(_) => limits.picks(elements.size),
             Deed::Place(_) => limits.places(elements.size),
-            // Without a list, each word would be a message to the engine.
+            // The engine makes this change, and without a list each word would be a message.
             Deed::Change(change, _) if self.word(change.width, change.at(0)).is_none() => return true,
             Deed::Change(..) => true,
         };
@@ -189,9 +188,9 @@ fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
 
-// SAFETY: the provider touches only the bytes that an operation names, until it reports completion: sources that must be free on
-// return are copied, injected or awaited, and `quiet` waits until all operations of the unit (or events of the stream) are
-// complete; completion is requested to mean delivery.
+// SAFETY: the provider touches only the bytes that an operation names, and only until completion. Sources that must be free on
+// return are copied, injected or awaited. `quiet` waits until all operations of the unit (or events of the stream) are complete.
+// Completion means delivery, because every operation requests delivery.
 unsafe impl Transport for Ofi {
     fn name(&self) -> &'static str {
         "ofi"
@@ -319,7 +318,7 @@ unsafe impl Transport for Ofi {
     }
 
     fn fence(&self, channel: Channel) {
-        // Providers do not order writes, so a fence waits for earlier ones.
+        // Providers do not order writes, so a fence waits for earlier operations.
         self.fabric.quiet(channel);
     }
 
@@ -347,10 +346,10 @@ unsafe impl Transport for Ofi {
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
         let Fabric { domain, keys, slot: known, .. } = &*self.fabric;
-        // SAFETY: the start of this PE's slot, whose system area is mapped until `finish` (caller).
+        // SAFETY: `slot` is the start of this PE's slot, whose system area is mapped until `finish` (caller).
         known.get_or_init(|| unsafe { Memory::new(slot, 0..SYSTEM_BYTES) });
         let (endpoint, memory) = (&self.fabric.first().unit.endpoint, (slot.wrapping_add(offset), bytes));
-        // SAFETY: mapped until `forget` (caller).
+        // SAFETY: the memory is mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
         let said = said.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)).to_string())?;
         // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
@@ -384,7 +383,7 @@ unsafe impl Transport for Ofi {
     }
 
     fn sleeps(&self) -> Duration {
-        // Acknowledgements of messages that this thread has received while the progress thread was parked.
+        // Sends acknowledgements of messages that this thread has received while the progress thread was parked.
         self.fabric.hurry();
         self.fabric.handover.to_thread();
         match self.fabric.first().unit.endpoint.descriptor() {

@@ -1,6 +1,6 @@
-//! Tables of which few entries are used: PEs that this PE communicates with, open channels.
+//! Tables of which few entries are used, such as those by PE or by channel.
 //!
-//! A table has two levels, which are allocated when they are first used. So an empty table has about a thousandth of its full size.
+//! A table has two levels of blocks, each allocated when it is first used. An empty table has about a thousandth of its full size.
 
 use std::sync::OnceLock;
 
@@ -43,7 +43,7 @@ impl<T: Default> Sparse<T> {
         &region[number / BLOCK % BLOCKS].get_or_init(block)[number % BLOCK]
     }
 
-    /// The numbers of all blocks that exist, with their values.
+    /// All numbers in blocks that exist, with their values.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         let regions = self.regions.iter().enumerate();
         let regions = regions.filter_map(|(k, region)| Some((k * REGION, region.get()?)));

@@ -1,7 +1,7 @@
-//! Streams: the completion state of each channel, by its number.
+//! Streams: the completion state of each channel.
 //!
 //! A stream counts its events and messages in flight. For its counted operations it keeps one number: that of its unit's operations
-//! up to the last counted one.
+//! up to the stream's last counted one.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ pub(super) const STREAMS: usize = 4096;
 
 pub(super) struct Streams {
     streams: Sparse<Stream>,
-    /// Whether each number that was ever used is in use.
+    /// For each channel number that was ever used, whether the channel is open.
     open: Mutex<Vec<bool>>,
 }
 
@@ -25,19 +25,19 @@ pub(super) struct Stream {
     tracking: AtomicU32,
     patient: AtomicBool,
     events: AtomicU64,
-    /// The number of operations of the unit up to the last counted one of the stream.
+    /// Number of the unit's operations up to the stream's last counted one.
     counted: AtomicU64,
-    /// Unanswered messages, by the kind of their answer ([`Due`]).
+    /// Numbers of unanswered messages, by the kind of answer ([`Due`]).
     messages: [AtomicU64; 2],
 }
 
-/// The answer to a message.
+/// The kind of answer to a message.
 ///
-/// An acknowledgement names a channel, and no request. Results are counted separately: otherwise a PE that acknowledges messages that it
-/// was not sent could make a channel quiet while another PE still writes a result.
+/// An acknowledgement names a channel, and no request. So results are counted separately. Otherwise a PE that acknowledges too many
+/// messages could make a channel quiet while a result is still being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// The message was carried out.
+    /// Acknowledgement that the message was carried out.
     Acknowledgement,
     /// Data for memory of the sender.
     Result,
@@ -76,12 +76,12 @@ impl Streams {
         self.streams.entry(number as usize)
     }
 
-    /// Counts `count` messages of a channel as answered, or as not sent. `None`: fewer are unanswered. The channel comes from
-    /// another PE, and may not exist.
+    /// Counts `count` messages of a channel as answered, or as not sent. Returns `None` if fewer are unanswered. Another PE has
+    /// sent the channel number, so the channel may not exist.
     pub(super) fn answered(&self, Channel(number): Channel, due: Due, count: u64) -> Option<()> {
         let Some(stream) = self.streams.get(number as usize) else { return (count == 0).then_some(()) };
         let messages = &stream.messages[due as usize];
-        // Release: a thread that finds the channel quiet finds the data of the answers.
+        // `Release`, so that a thread that finds the channel quiet finds the data of the answers.
         #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
         let found =
             messages.fetch_update(Ordering::Release, Ordering::Relaxed, |sent| sent.checked_sub(count));
@@ -95,7 +95,7 @@ impl Stream {
         self.unit.load(Ordering::Relaxed) as usize
     }
 
-    /// Whether acknowledgements may be late: the stream is quieted only at its end.
+    /// Whether acknowledgements may be late, because the channel is quieted only at its end.
     #[inline(always)]
     pub(super) fn is_patient(&self) -> bool {
         self.patient.load(Ordering::Relaxed)
@@ -123,7 +123,7 @@ impl Stream {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Notes a counted operation, the `started`th of its unit.
+    /// Records a counted operation, which is number `started` of its unit's operations.
     #[inline(always)]
     pub(super) fn count(&self, started: u64) {
         // Threads that share a stream call this in any order.

@@ -1,6 +1,6 @@
-//! The cost model for blocks: packed in messages to the target's engine, or one operation for each block.
+//! The cost model that chooses how blocks are sent: in messages to the target's engine, or by an operation for each block.
 //!
-//! A message is one operation for any number of blocks, but processors copy every byte once more, on both sides. A [cost
+//! A message is one operation for any number of blocks, but the processors of both sides copy every byte once more. A [cost
 //! model](Row) predicts the faster way, after LogGP (Alexandrov et al., 1995), with terms for packing. Its numbers are compiled in
 //! for known providers; `shmem-perf ofi --costs` measures them.
 
@@ -17,13 +17,13 @@ pub fn limits_of(provider: &str) -> Limits {
 
 static FORCED: OnceLock<Row> = OnceLock::new();
 
-/// Uses a row for all providers from now on, to measure one way alone. Called before the first transfer.
+/// Makes all providers use `row` from now on, to measure one way alone. Called before the first transfer.
 pub fn force(row: Row) {
-    // PEs that are threads all pass the same row.
+    // A second call is ignored, because PEs that are threads all pass the same row.
     _ = FORCED.set(row);
 }
 
-/// The row for all providers, if one is used.
+/// The row for all providers, if [`force`] has set one.
 pub(super) fn forced() -> Option<&'static Row> {
     FORCED.get()
 }
@@ -33,7 +33,7 @@ pub fn row_of(provider: &str) -> Row {
     *forced().unwrap_or(&Row::of(provider))
 }
 
-/// Blocks of a transfer.
+/// Number and size of a transfer's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// Number of blocks.
@@ -46,9 +46,9 @@ named! {
     /// Ways to transfer blocks. Among equally fast ones, the last is chosen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Way {
-        /// Packed into messages.
+        /// Blocks are packed into messages.
         Messages = "messages",
-        /// An operation per block.
+        /// An operation for each block.
         Each = "each",
     }
 }
@@ -56,19 +56,19 @@ named! {
 /// Costs of a provider's operations, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Time from the last operation's start to completion of all: `a`.
+    /// Time from the last operation's start to completion of all: `a` in [`time`](Self::time).
     pub latency: u64,
-    /// The additional time of a message, for which the target's engine wakes up and answers: `e`.
+    /// Additional time of a message, for which the target's engine wakes up and answers: `e` in [`time`](Self::time).
     pub engine: u64,
-    /// Time for each operation: `o`.
+    /// Time for each operation: `o` in [`time`](Self::time).
     pub operation: u64,
-    /// Time for each byte on the wire: `G`.
+    /// Time for each byte on the wire: `G` in [`time`](Self::time).
     pub byte: u64,
-    /// Time for each byte that is copied: `g`.
+    /// Time for each byte that is copied: `g` in [`time`](Self::time).
     pub copy: u64,
-    /// Time for each block that is packed: `c_pack`.
+    /// Time for each block that is packed: `c_pack` in [`time`](Self::time).
     pub pack: u64,
-    /// Time for each block that is unpacked: `c_unpack`.
+    /// Time for each block that is unpacked: `c_unpack` in [`time`](Self::time).
     pub unpack: u64,
 }
 
@@ -84,8 +84,8 @@ impl Row {
         unpack: 1_500,
     };
 
-    /// Hardware that accesses the target's memory without its processor: an operation is cheap, but a message wakes a thread of the
-    /// target. Modelled, not measured.
+    /// Hardware that accesses the target's memory without the target's processor. An operation is cheap, but a message wakes a
+    /// thread of the target. Modelled, not measured.
     pub const HARDWARE: Self = Self {
         latency: 2_000_000,
         engine: 5_000_000,
@@ -101,15 +101,14 @@ impl Row {
         Known::about(provider).row
     }
 
-    /// Time until blocks are remotely visible, in picoseconds; a message has room for `message` bytes. `None` for messages without
-    /// room.
+    /// Time until blocks are remotely visible, in picoseconds. A message has room for `message` bytes. `None`: it has no room.
     ///
     /// ```text
     /// each:      a + n o                      + n b G
     /// messages:  a + e + ceil(n b / message) o + n (c_pack + c_unpack) + n b (G + 2 g)
     /// ```
     ///
-    /// The first operation counts as `o`, too.
+    /// There are `n` blocks of `b` bytes. The first operation counts as `o`, too.
     pub fn time(&self, way: Way, blocks: Blocks, message: usize) -> Option<u64> {
         let (count, bytes) = (blocks.count as u64, (blocks.count as u64).saturating_mul(blocks.bytes as u64));
         let sum = |terms: &[(u64, u64)]| {
@@ -129,13 +128,13 @@ impl Row {
         })
     }
 
-    /// The fastest way.
+    /// The fastest way to transfer `blocks` by messages with room for `message` bytes, or singly.
     pub fn choose(&self, blocks: Blocks, message: usize) -> Way {
         let time = |way: &Way| self.time(*way, blocks, message).unwrap_or(u64::MAX);
         Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
     }
 
-    /// Whether one message with bytes and signal is faster than a write, the answer that it is delivered, and then the signal.
+    /// Whether one message with data and signal is faster than a write, its completion, and then the signal.
     pub fn prefers_one_message(&self, bytes: usize) -> bool {
         let apart = self.latency.saturating_mul(2).saturating_add(self.operation);
         let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));

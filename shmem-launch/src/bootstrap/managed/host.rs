@@ -1,5 +1,5 @@
-//! The first PE of a host: inside its own collective calls it serves the others, as `shmrun` does, and exchanges their values with
-//! the first PEs of the other hosts.
+//! The first PE of a host under a process manager. Inside its own collective calls it serves the host's other PEs, as `shmrun`
+//! does, and exchanges the host's values with the first PEs of the other hosts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,14 +20,14 @@ pub(super) struct Host {
     number: usize,
     others: BTreeMap<usize, Arc<Channel>>,
     firsts: Vec<usize>,
-    /// Locked during each collective step, so that steps of a PE's threads do not mix.
+    /// The state of the exchange. The lock is held during each put, fence or share, so that threads take turns.
     board: Mutex<Board>,
 }
 
 struct Board {
     meeting: Rendezvous<OwnedFd>,
     visible: Visible,
-    /// Number of exchanges with other hosts. Each has its own key, because launchers may cache values.
+    /// Number of exchanges with other hosts. It makes the key of each exchange unique, because launchers may cache values.
     exchanges: u64,
 }
 
@@ -43,7 +43,7 @@ impl Host {
         Self { manager, number, others, firsts, board: Mutex::new(board) }
     }
 
-    /// Serves this PE's request, then other PEs', until all have arrived.
+    /// Handles this PE's request, and then the requests of the host's other PEs, until all have arrived at the fence or share.
     fn meet(
         &self,
         meeting: &mut Rendezvous<OwnedFd>,
@@ -62,7 +62,7 @@ impl Host {
         Ok(met)
     }
 
-    /// Exchanges this host's values with the other hosts.
+    /// Exchanges this host's values with the other hosts. Returns the values of all hosts.
     fn exchange(&self, exchange: u64, values: Vec<Value>) -> io::Result<Vec<Value>> {
         let key = format!("shmem.{exchange}");
         self.manager.put(&key, &codec::encode(&ToPe::Fenced { values: values.clone(), last: true }))?;
@@ -117,7 +117,7 @@ impl Exchange for Host {
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         let mut board = self.board.lock();
-        // PEs of one program share equally many descriptors.
+        // PEs run the same program, so each shares as many descriptors as this PE.
         make_room(self.others.len() + 1, self.others.len() * descriptors.len(), descriptors.len())?;
         let own = owned(descriptors)?;
         let share = ToLauncher::Share { last: true };

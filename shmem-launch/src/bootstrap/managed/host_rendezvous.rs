@@ -1,8 +1,8 @@
 //! Connects the PEs of a host with its first PE.
 //!
-//! The first PE listens on an abstract socket of a random name. It publishes the name and a random token through the launcher, so
-//! that only processes of the job know them, and the kernel reports the user of each side. A connection without the token, or
-//! of another user, is closed, and has no other effect.
+//! The first PE listens on an abstract Unix socket with a random name. It publishes the name and a random token through the
+//! launcher, so only processes of the job know the token. The kernel reports the user at each end of a connection. A connection
+//! without the token, or of another user, is closed, and has no other effect.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,32 +21,31 @@ use crate::launch::{descriptor_limit, random, timespec};
 
 pub(super) const FIRST: &str = "the first PE of this host";
 
-/// Time for the PEs of a host to connect, after a fence.
+/// Time limit for the PEs of a host to connect, after a fence of all PEs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const KEY: &str = "shmem.door";
 
 #[derive(Default)]
 pub(super) struct Met {
-    /// Connections by PE: on the first PE, to all others; on another PE, to the first.
+    /// Connections by PE. The first PE has one to each other PE of its host. The others have one, to the first PE.
     pub(super) channels: BTreeMap<usize, Arc<Channel>>,
-    /// An eventfd of value 1, which all PEs of the host share: the PE that reads the 1 reports the end of the job. `None`: this
-    /// PE is alone on its host.
+    /// An eventfd with value 1, which the host's PEs share. The PE that reads the 1 reports why the job ends. `None`: one PE.
     pub(super) voice: Option<OwnedFd>,
 }
 
-/// Random bytes: 16 for the socket's name, and 32 that are the token.
+/// Random bytes: 16 for the socket's name, and 32 for the token.
 #[derive(Clone, Copy)]
 struct Invitation([u8; 48]);
 
-/// Connects the PEs of each host. All PEs of the job call it.
+/// Connects the PEs of each host. Collective over all PEs of the job.
 pub(super) fn meet(
     manager: &dyn ProcessManager,
     me: usize,
     neighbours: &[usize],
     hosts: &[u32],
 ) -> io::Result<Met> {
-    // Each host has one PE; all PEs agree.
+    // Each host has one PE, so there is nothing to connect. All PEs come to the same result.
     if hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len()) {
         return Ok(Met::default());
     }
@@ -73,7 +72,7 @@ impl Invitation {
         Ok(SocketAddrUnix::new_abstract_name(format!("shmem-{name}").as_bytes())?)
     }
 
-    /// Returns the first packet of PE `pe`.
+    /// Returns the first packet that PE `pe` sends: the token and the PE's number.
     fn hello(&self, pe: usize) -> Vec<u8> {
         [&self.0[16..], &(pe as u32).to_le_bytes()].concat()
     }
@@ -90,7 +89,7 @@ fn listen(invitation: &Invitation, pes: usize) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Connects to the first PE.
+/// Connects this PE to the first PE of its host.
 fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
     let socket = socket()?;
     net::connect(&socket, &invitation.address()?).map_err(|error| {
@@ -107,7 +106,7 @@ fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
     Ok(Met { channels: [(first, Arc::new(channel))].into(), voice })
 }
 
-/// Accepts all others, on the first PE.
+/// Accepts the connections of the `others`, on the first PE of a host.
 fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> io::Result<Met> {
     descriptor_limit::make_room(2 * others.len() as u64).map_err(|short| {
         let pes = others.len() + 1;
@@ -132,7 +131,7 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
         let (come, silent): (Vec<_>, Vec<_>) =
             waiting.into_iter().zip(&ready[1..]).partition(|(_, ready)| **ready);
         for (channel, _) in come {
-            // A stranger's connection is closed.
+            // A connection without the token is dropped, and so closed.
             if let Some(pe) = guest(&channel, invitation, others)
                 && channels.insert(pe, Arc::new(channel)).is_some()
             {
@@ -154,7 +153,7 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
     Ok(Met { channels, voice: Some(voice) })
 }
 
-/// Returns the PE that sent the first packet; `None`: no PE sent the packet.
+/// Returns the PE at the other end of a channel, by its first packet. Returns `None` if the packet is not that of a PE in `others`.
 fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option<usize> {
     let packet = channel.try_receive().ok()??;
     others.iter().copied().find(|pe| packet.bytes == invitation.hello(*pe))
@@ -175,7 +174,7 @@ fn check_user(socket: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Waits until a descriptor is ready. Returns which are.
+/// Blocks until a descriptor is ready, or fails at time `end`. Returns whether each descriptor is ready.
 fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
     let mut list = list.to_vec();
     let left = timespec(end.saturating_duration_since(Instant::now()));

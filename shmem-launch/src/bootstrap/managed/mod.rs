@@ -1,9 +1,9 @@
-//! Jobs of process managers: `mpirun`, `prterun` and `srun --mpi=pmix` by [PMIx](super::pmix), `mpiexec` of MPICH, `srun --mpi=pmi2` and
-//! Flux by [PMI-1](super::pmi).
+//! Jobs of process managers: `mpirun`, `prterun` and `srun --mpi=pmix` by [PMIx](super::pmix); MPICH's `mpiexec`, Flux and
+//! `srun --mpi=pmi2` by [PMI-1](super::pmi).
 //!
-//! A process manager knows the processes of the job and their hosts, and passes bytes between them. It passes no descriptors, and each
-//! of its steps costs every PE an exchange with its launcher. So the PEs of a host have sockets of their own, and only the first PE
-//! of each host uses the process manager:
+//! A process manager knows the processes of the job and their hosts, and passes bytes between them. It passes no file descriptors,
+//! and each of its operations costs every PE a round trip to its launcher. So the PEs of a host have sockets of their own, and only
+//! the first PE of each host exchanges values by the process manager:
 //!
 //! ```text
 //! PEs of a host      [`Served`]          as under `shmrun`: values at a fence, shared descriptors
@@ -11,8 +11,8 @@
 //! first PEs          [`ProcessManager`]  one value for each host, and a fence, which all PEs of the job call
 //! ```
 //!
-//! A host's PEs connect at the start ([`door`]), and notice each other's death ([`Watch`]): `mpirun` ends a job in which a process
-//! dies, `srun` only with `--kill-on-bad-exit`.
+//! A host's PEs connect at the start ([`door`]). They watch each other ([`Watch`]), because `srun` without `--kill-on-bad-exit`
+//! does not end a job in which a process dies.
 
 mod host;
 mod host_rendezvous;
@@ -36,47 +36,47 @@ use host::Host;
 use host_rendezvous::FIRST;
 use watch::Watch;
 
-/// Delay of a PE's end, while another PE of the host reports why the job ends.
+/// Time that a PE delays its end, while another PE of its host reports why the job ends.
 const SPEECH: Duration = Duration::from_millis(200);
 
-/// A PE of a process manager's job.
+/// A PE of a job that a process manager has started.
 pub struct Managed {
     manager: Arc<dyn ProcessManager>,
     number: usize,
     hosts: Alike<u32>,
-    /// Each PE counts as alone on its host.
+    /// Whether each PE counts as alone on its host.
     is_apart: bool,
-    /// [`Host`] of the first PE of a host, [`Served`] of others.
+    /// A [`Host`] in the first PE of a host, and a [`Served`] in the others.
     exchange: Box<dyn Exchange>,
     watch: Arc<Watch>,
     _claim: Option<Claim>,
 }
 
 impl Managed {
-    /// Joins the job of the process manager that started this process; `None`: no PMI-1 or PMIx launcher did. `libpmix` is the file
-    /// of libpmix, if not the system's.
+    /// Joins the job of the process manager that started this process. Returns `None` if no PMI-1 or PMIx launcher did. `libpmix`
+    /// is a file of libpmix to use in place of the system's.
     ///
     /// # Errors
     ///
-    /// If libpmix cannot be loaded, the launcher does not answer or does not know the hosts, the PEs of this host cannot connect, or
-    /// another process is the PE already.
+    /// If libpmix cannot be loaded, the launcher does not answer or does not know the hosts, the PEs of this host cannot connect,
+    /// or another process has claimed this PE.
     ///
     /// # Safety
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
-        // The nearest launcher is the one whose socket the parent has made, or else the launcher that speaks PMIx. A process of
-        // `mpirun` in a job of `srun --mpi=pmi2` may have inherited the socket of the outer job.
+        // The innermost launcher is the one whose PMI socket the parent process has made, or else the PMIx launcher. A process of
+        // `mpirun` in a job of `srun --mpi=pmi2` may have inherited the PMI socket of the outer job.
         let by_pmi = || {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller keeps this function's contract.
             let joined = unsafe { pmi::Client::connect() }?;
             joined.map(|(client, claim)| Self::join(Arc::new(client), claim)).transpose()
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         if unsafe { pmi::is_of_the_parent() } {
             return by_pmi();
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps this function's contract.
         match unsafe { pmix::connect(libpmix) }? {
             Some((client, claim)) => Self::join(Arc::new(client), claim).map(Some),
             None => by_pmi(),
@@ -91,8 +91,8 @@ impl Managed {
     ///
     /// # Safety
     ///
-    /// As [`bootstrap::connect`](super::connect). The manager's number of processes is right, each process has a number of its own,
-    /// a get returns the value that was put, and a fence waits for all.
+    /// As [`bootstrap::connect`](super::connect). `manager` must return the right number of processes and a different number for
+    /// each process, a get must return the value that was put, and a fence must wait for all processes.
     pub unsafe fn by(manager: impl ProcessManager + 'static) -> io::Result<Self> {
         if manager.number() >= manager.count() {
             return Err(unknown(format!("process {} of {}", manager.number(), manager.count())));
@@ -111,7 +111,7 @@ impl Managed {
         let channels = met.channels.clone();
         let exchange: Box<dyn Exchange> = match met.channels.get(&neighbours[0]) {
             Some(first) => {
-                // On one host the manager is needed once, to connect.
+                // In a job on one host, the manager is needed only to connect the PEs.
                 let fences = hosts.iter().any(|host| *host != here).then(|| Arc::clone(&manager));
                 Box::new(Served::new(Arc::clone(first), number, neighbours, FIRST, fences))
             }
@@ -165,7 +165,7 @@ impl Bootstrap for Managed {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // Not in `process_exit::end`, whose time is limited.
+        // Outside `process_exit::end`, which limits the time of its closure.
         self.watch.await_turn();
         process_exit::end(code, || {
             if !self.watch.may_speak() {

@@ -1,11 +1,11 @@
-//! Notices that another PE of the host has died, and has one PE report why the job ends.
+//! Notices that another PE of the host has died, and selects one PE to report why the job ends.
 //!
-//! The channel between the first PE of a host and each other PE is open as long as both live. A PE that leaves in order sends
-//! [`LEAVING`]. If the channel closes without that, the other PE has died, and this PE ends the job.
+//! The channel between the first PE of a host and each other PE is open as long as both live. A PE that leaves the job in order
+//! sends [`LEAVING`]. If a channel closes without `LEAVING`, the PE at its other end has died, and this PE ends the job.
 //!
-//! Launchers have no message that is printed once for the whole job. The PEs of a host share an eventfd, and the PE that reads its
-//! value may report. Hosts report in turn, because the cause is often the same on all: the first host's report ends the job before
-//! the next host's turn. A death is noticed on one host only, and reported at once.
+//! Process managers cannot print a text once for the whole job. So the PEs of a host share an eventfd, and the PE that reads its
+//! value may report. Hosts report in turn, because the cause is often the same on all hosts. The first host's report ends the job
+//! before the next host's turn. A death is noticed on one host only, and reported at once.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,12 +21,13 @@ use crate::bootstrap::process_manager::ProcessManager;
 use crate::diagnostics::say;
 use crate::launch::socket::{Channel, LEAVING};
 
-/// Time for the first host to report and for launchers to end the job; time for each further host; and the longest wait.
+/// Time before the second host reports, additional time for each further host, and the limit of both together. The first host
+/// reports at once, and the launcher then has this time to end the job.
 const FIRST_TURN: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
 const LAST_TURN: Duration = Duration::from_secs(3);
 
-/// The other PEs of the host, and the right to report.
+/// The connected PEs of the host, and the host's right to report.
 pub(super) struct Watch {
     manager: Arc<dyn ProcessManager>,
     host: u32,
@@ -36,7 +37,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Starts a thread that sleeps until a PE at the other end of a channel is gone.
+    /// Starts a thread that sleeps until the PE at the other end of a channel has ended.
     pub(super) fn new(
         manager: Arc<dyn ProcessManager>,
         host: u32,
@@ -51,14 +52,14 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Waits for the host's turn to report why the job ends. The job may end meanwhile.
+    /// Blocks until it is this host's turn to report why the job ends. The job may end before.
     pub(super) fn await_turn(&self) {
         if let Some(others) = self.host.checked_sub(1) {
             std::thread::sleep((FIRST_TURN + TURN * others).min(LAST_TURN));
         }
     }
 
-    /// Whether this PE may report why the job ends: the first PE of the host that asks.
+    /// Returns whether this PE may report why the job ends. True for the first PE of the host that calls this.
     pub(super) fn may_speak(&self) -> bool {
         let Some(voice) = &self.voice else { return true };
         rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
@@ -71,7 +72,7 @@ impl Watch {
     pub(super) fn leave(&self) {
         self.left.store(true, Ordering::Release);
         for channel in self.channels.values() {
-            // An error: the other PE has left before.
+            // An error means that the other PE has left already.
             let _ = channel.send(LEAVING, &[]);
         }
     }
@@ -79,7 +80,7 @@ impl Watch {
     fn run(&self) {
         let mut watched = self.channels.clone();
         while !watched.is_empty() {
-            // `poll` reports a hangup without being asked. Packets are left to the thread that carries out steps.
+            // Without flags, `poll` reports only that the other end has closed. Packets are left to the thread in a fence or share.
             let mut list: Vec<_> =
                 watched.values().map(|channel| PollFd::new(channel, PollFlags::empty())).collect();
             if rustix::io::retry_on_intr(|| poll(&mut list, None)).is_err() {

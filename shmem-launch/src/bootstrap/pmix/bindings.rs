@@ -1,5 +1,5 @@
-//! Types and constants of libpmix, as in the headers of PMIx 4 and 5. If headers are installed, a test compares each size, offset
-//! and value with them (`layout.rs`).
+//! Types and constants of libpmix, as in the headers of PMIx 4 and 5. If a system has the headers, a test compares the size, offset
+//! or value of each with them (`layout.rs`).
 #![allow(non_camel_case_types, non_snake_case, reason = "the names of C")]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -51,7 +51,7 @@ pub(super) struct pmix_value_t {
     pub(super) data: pmix_data,
 }
 
-/// The data of a value: the members that a job needs, and the size of the largest one.
+/// The data of a value: the union members that this client uses, and one with the size of the largest member.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) union pmix_data {

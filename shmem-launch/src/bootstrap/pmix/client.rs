@@ -1,4 +1,4 @@
-//! The calls of PMIx that a job needs, with types of Rust.
+//! The PMIx calls that a job needs, with Rust types.
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
@@ -14,8 +14,8 @@ use crate::bootstrap::process_manager::{ProcessManager, left as left_job, number
 pub(in crate::bootstrap) struct Client {
     library: &'static Library,
     me: pmix_proc_t,
-    /// Whether this client has left. Locked for reading during each call of PMIx: afterwards the library has shut down, or only
-    /// MPI uses it.
+    /// Whether this client has left the job. Each PMIx call holds the read lock, because after the client has left, the library is
+    /// shut down or only MPI uses it.
     left: RwLock<bool>,
 }
 
@@ -27,13 +27,12 @@ pub(super) enum Fact {
 }
 
 impl Client {
-    /// Joins the job; `None`: there is no server, because no launcher that speaks PMIx has started this process.
+    /// Joins the job. Returns `None` if there is no server, because no PMIx launcher has started this process.
     pub(super) fn connect(library: &'static Library) -> io::Result<Option<Self>> {
         let mut me = pmix_proc_t { nspace: [0; 256], rank: PMIX_RANK_UNDEF };
-        // SAFETY: room for this process's identity (`me`); no further information.
+        // SAFETY: `me` has space for this process's identity. The array of further information is empty.
         let join = || unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
-        // SAFETY: PMIx loads components, which install their own handlers, and
-        // free nothing of others.
+        // SAFETY: `PMIx_Init` loads components, which may install signal handlers, but free no other handlers.
         let status = unsafe { keep_signal_handlers(join) };
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
@@ -46,7 +45,7 @@ impl Client {
         Ok(Some(Self { library, me, left: RwLock::new(false) }))
     }
 
-    /// Keeps this client from leaving as long as the guard lives.
+    /// Returns a guard that keeps this client from leaving the job while it lives.
     fn stay(&self) -> io::Result<RwLockReadGuard<'_, bool>> {
         let left = self.left.read();
         if *left {
@@ -55,19 +54,19 @@ impl Client {
         Ok(left)
     }
 
-    /// Asks for a fact about a process, or about the job (`PMIX_RANK_WILDCARD`).
+    /// Returns the value of `key` for a process, or for the job (`PMIX_RANK_WILDCARD`).
     fn fact(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
         let _staying = self.stay()?;
         let process = pmix_proc_t { rank, ..self.me };
         let mut value = std::ptr::null_mut();
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a process of this job, a string that
-        // ends with a zero, no further information, and room for the address of an answer, which then is ours.
+        // SAFETY: `_staying` keeps this client joined. `process` is of this job, `key` is a C string, the array of information is
+        // empty, and `value` has space for the address of an answer, which this client then owns.
         let status = unsafe {
             (self.library.get)(&raw const process, key.as_ptr(), std::ptr::null(), 0, &raw mut value)
         };
         let what = || format!("PMIx_Get of `{}` of process {rank}", key.to_string_lossy());
         check(self.library, &what(), status)?;
-        // SAFETY: after success `value` is an answer, which nobody else reads or frees.
+        // SAFETY: after success `value` is an answer of `PMIx_Get`, which only this function knows.
         unsafe { take(value) }.ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("{}: the answer is of no known type", what()))
         })
@@ -91,7 +90,7 @@ impl ProcessManager for Client {
     }
 
     fn count(&self) -> usize {
-        // A launcher that does not know the count fails at `hosts`.
+        // If the launcher does not know the count, `hosts` fails later.
         self.known_count().map_or(0, |count| count as usize)
     }
 
@@ -114,17 +113,16 @@ impl ProcessManager for Client {
         let mut value = empty_value();
         value.type_ = PMIX_BYTE_OBJECT;
         value.data.bo = bytes;
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero, and a
-        // value that is copied, not written to.
+        // SAFETY: `_staying` keeps this client joined. `key` is a C string. PMIx copies `value`, and does not write to it.
         let status = unsafe { (self.library.put)(PMIX_GLOBAL, key.as_ptr(), &raw mut value) };
         check(self.library, "PMIx_Put", status)?;
-        // SAFETY: no arguments; this client has joined and does not leave meanwhile (`_staying`).
+        // SAFETY: `_staying` keeps this client joined. There are no arguments.
         let status = unsafe { (self.library.commit)() };
         check(self.library, "PMIx_Commit", status)
     }
 
     fn fence(&self) -> io::Result<()> {
-        // All processes take part, and data are collected, because otherwise a fence under Slurm 22.05 does not wait for other nodes.
+        // Collect data from all processes, because otherwise a fence of Slurm 22.05 does not wait for other nodes.
         let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA.to_bytes()) {
             *to = *from as c_char;
@@ -132,8 +130,7 @@ impl ProcessManager for Client {
         collect.value.type_ = PMIX_BOOL;
         collect.value.data.flag = true;
         let _staying = self.stay()?;
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); no processes: all of the job; one piece
-        // of information, which is not kept.
+        // SAFETY: `_staying` keeps this client joined. A null list of processes means the whole job. `collect` outlives the call.
         let status = unsafe { (self.library.fence)(std::ptr::null(), 0, &raw const collect, 1) };
         check(self.library, "PMIx_Fence", status)
     }
@@ -149,10 +146,9 @@ impl ProcessManager for Client {
     }
 
     fn abort(&self, code: i32) {
-        // Without waiting: another thread may wait in `leave` for a fence that never ends.
+        // `try_read`, because another thread may hold the lock in `leave`, waiting for a fence that never ends.
         let Some(_staying) = self.left.try_read().filter(|left| !**left) else { return };
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero; no
-        // processes: all of the job.
+        // SAFETY: `_staying` keeps this client joined. The text is a C string. A null list of processes means the whole job.
         let _ = unsafe { (self.library.abort)(code, c"".as_ptr(), std::ptr::null_mut(), 0) };
     }
 
@@ -161,66 +157,66 @@ impl ProcessManager for Client {
         if std::mem::replace(&mut left, true) {
             return;
         }
-        // SAFETY: this client has joined, leaves once, and is in no other call, nor will be (`left`); no further
-        // information. The library counts MPI in the same process separately.
+        // SAFETY: this client has joined, and leaves once. The write lock excludes other calls, now and later (`left`). The array
+        // of information is empty. If MPI uses the library in this process, PMIx counts its initialisation separately.
         let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
     }
 }
 
-/// Returns what an answer of `PMIx_Get` holds, and frees the answer. `None`: no type that a key here has.
+/// Returns the content of an answer of `PMIx_Get`, and frees the answer. Returns `None` if no key here has a value of that type.
 ///
 /// # Safety
 ///
-/// `value` must be an answer of `PMIx_Get`, which nobody else uses.
+/// `value` must be an answer of `PMIx_Get`, and used by no other code.
 unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
-    // SAFETY: an answer (caller).
+    // SAFETY: `value` is an answer (caller).
     let pmix_value_t { type_, data } = unsafe { value.read() };
     let number = |number: u64| Some(Fact::Number(number));
-    // Launchers use different types of numbers.
+    // Launchers use integer types of different sizes for the same key.
     let fact = match type_ {
-        // SAFETY: the type says which field was written.
+        // SAFETY: `type_` says that this field was written.
         PMIX_SIZE => number(unsafe { data.size } as u64),
-        // SAFETY: the type says which field was written.
+        // SAFETY: `type_` says that this field was written.
         PMIX_INT | PMIX_INT32 => number(i64::from(unsafe { data.int32 }).cast_unsigned()),
-        // SAFETY: the type says which field was written.
+        // SAFETY: `type_` says that this field was written.
         PMIX_INT64 => number(unsafe { data.int64 }.cast_unsigned()),
-        // SAFETY: the type says which field was written.
+        // SAFETY: `type_` says that this field was written.
         PMIX_UINT | PMIX_UINT32 | PMIX_PROC_RANK => number(unsafe { data.uint32 }.into()),
-        // SAFETY: the type says which field was written.
+        // SAFETY: `type_` says that this field was written.
         PMIX_UINT64 => number(unsafe { data.uint64 }),
         PMIX_STRING => {
-            // SAFETY: the type says which field was written.
+            // SAFETY: `type_` says that this field was written.
             let text = unsafe { data.string };
             let fact = Fact::Text(match text.is_null() {
                 true => String::new(),
-                // SAFETY: a string of PMIx ends with a zero.
+                // SAFETY: a string of PMIx is a C string, and `text` is not null.
                 false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
             });
-            // SAFETY: PMIx allocates with the C library, and gives the text away with the answer.
+            // SAFETY: PMIx allocates with `malloc`, and the receiver of an answer owns its text.
             unsafe { libc::free(text.cast()) };
             Some(fact)
         }
         PMIX_BYTE_OBJECT => {
-            // SAFETY: the type says which field was written.
+            // SAFETY: `type_` says that this field was written.
             let object = unsafe { data.bo };
             let bytes = match object.bytes.is_null() {
                 true => Vec::new(),
-                // SAFETY: the object has `size` bytes.
+                // SAFETY: `bytes` is not null, and has `size` bytes.
                 false => unsafe { std::slice::from_raw_parts(object.bytes.cast(), object.size) }.to_vec(),
             };
-            // SAFETY: PMIx allocates with the C library, and gives the bytes away with the answer.
+            // SAFETY: PMIx allocates with `malloc`, and the receiver of an answer owns its bytes.
             unsafe { libc::free(object.bytes.cast()) };
             Some(Fact::Bytes(bytes))
         }
         _ => None,
     };
-    // SAFETY: PMIx allocates with the C library, and gives the answer away (caller).
+    // SAFETY: PMIx allocates with `malloc`, and the receiver owns the answer (caller).
     unsafe { libc::free(value.cast()) };
     fact
 }
 
 fn empty_value() -> pmix_value_t {
-    // SAFETY: the value is numbers and pointers, for which zero is valid.
+    // SAFETY: a `pmix_value_t` consists of integers and pointers, for which zeroes are valid.
     unsafe { std::mem::zeroed() }
 }
 
@@ -232,11 +228,11 @@ fn check(library: &Library, what: &str, status: pmix_status_t) -> io::Result<()>
     if status == PMIX_SUCCESS {
         return Ok(());
     }
-    // SAFETY: any number is allowed.
+    // SAFETY: `PMIx_Error_string` accepts any status.
     let words: *const c_char = unsafe { (library.error_string)(status) };
     let words = match words.is_null() {
         true => "unknown".into(),
-        // SAFETY: a string that ends with a zero and is never freed.
+        // SAFETY: `words` is not null, and a C string that is never freed.
         false => unsafe { CStr::from_ptr(words) }.to_string_lossy(),
     };
     let kind = match status {

@@ -1,4 +1,4 @@
-//! A test of the bindings: a C compiler compares them with the headers of this system.
+//! A test of the bindings: a C compiler compares them with the PMIx headers of this system.
 
 use std::mem::offset_of;
 use std::process::Command;
@@ -9,7 +9,7 @@ fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// Functions of the library, with the types that [`Library`](super::library::Library) gives them.
+/// Functions of libpmix, with the types that [`Library`](super::library::Library) declares for them.
 const FUNCTIONS: [(&str, &str); 8] = [
     ("PMIx_Init", "pmix_status_t (pmix_proc_t *, pmix_info_t *, size_t)"),
     ("PMIx_Finalize", "pmix_status_t (const pmix_info_t *, size_t)"),
@@ -40,7 +40,7 @@ macro_rules! members {
         [$(format!(
             "sizeof(((pmix_value_t *)0)->data.{}) == {}",
             stringify!($member),
-            // SAFETY: an address of a member is all that is taken.
+            // SAFETY: only the address of the union member is taken; nothing is read.
             bytes_of(|of: &pmix_value_t| unsafe { &of.data.$member }),
         )),*]
     };

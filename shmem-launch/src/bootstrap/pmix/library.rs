@@ -1,4 +1,4 @@
-//! libpmix, loaded at run time: builds need no libpmix, and jobs use their site's.
+//! libpmix, loaded at run time, so that builds need no libpmix, and jobs use the one of their site.
 
 use std::ffi::{c_char, c_int};
 use std::io;
@@ -8,12 +8,12 @@ use shmem_core::loader::{LoadError, Loaded};
 
 use super::bindings::{pmix_info, pmix_proc_t, pmix_scope_t, pmix_status_t, pmix_value_t};
 
-/// The system's library, by its name since PMIx 3.
+/// File name of the system's libpmix, the same since PMIx 3.
 const NAME: &str = "libpmix.so.2";
 
 macro_rules! functions {
     ($($field:ident = $name:literal($($of:ty),*) -> $result:ty;)*) => {
-        /// A loaded libpmix. It stays loaded: PMIx runs a thread of its own.
+        /// A loaded libpmix. It is never unloaded, because PMIx runs a thread of its own.
         #[derive(Debug)]
         pub(super) struct Library {
             $(pub(super) $field: unsafe extern "C" fn($($of),*) -> $result,)*
@@ -28,7 +28,7 @@ macro_rules! functions {
                 let library = unsafe { Loaded::open(file) }?;
                 Ok(Self {
                     $(
-                        // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
+                        // SAFETY: the file is libpmix (caller), where the function has this type in versions 4 and 5 (`bindings`).
                         $field: unsafe { library.function($name, None) }?,
                     )*
                 })
@@ -48,15 +48,14 @@ functions! {
 }
 
 impl Library {
-    /// Loads libpmix from `file`, or the system's. The first call decides for the process, which has one PMIx client, shared with
-    /// MPI.
+    /// Loads libpmix from `file`, or else the system's. Only the first call loads, because a process has one PMIx client.
     ///
     /// # Safety
     ///
-    /// The file must be libpmix.
+    /// If there is a `file`, it must be libpmix.
     pub(super) unsafe fn load(file: Option<&str>) -> io::Result<&'static Self> {
         static LOADED: OnceLock<Result<Library, LoadError>> = OnceLock::new();
-        // SAFETY: the file is libpmix (caller); so is the file that the loader finds by its name.
+        // SAFETY: `file` is libpmix (caller), and so is the file that the loader finds under `NAME`.
         let loaded = LOADED.get_or_init(|| unsafe { Self::open(file.unwrap_or(NAME)) });
         loaded.as_ref().map_err(|why| {
             io::Error::other(format!(

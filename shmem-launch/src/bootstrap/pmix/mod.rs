@@ -1,4 +1,4 @@
-//! A client of PMIx, the interface of `mpirun`, `prterun` and `srun --mpi=pmix`, by libpmix.
+//! A client of PMIx, the protocol of `mpirun`, `prterun` and `srun --mpi=pmix`, by way of libpmix.
 
 mod bindings;
 mod client;
@@ -12,11 +12,11 @@ use super::pe_claim::Claim;
 pub(in crate::bootstrap) use client::Client;
 use library::Library;
 
-/// Variables with the job and the PE's number. Every launcher that speaks PMIx sets both.
+/// Variables with the job's name and this process's number. Every PMIx launcher sets both.
 pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
 const RANK: &str = "PMIX_RANK";
 
-/// Joins the job of the launcher that started this process; `None`: no PMIx launcher did.
+/// Joins the job of the launcher that started this process. Returns `None` if that was no PMIx launcher.
 ///
 /// # Safety
 ///
@@ -29,7 +29,7 @@ pub(super) unsafe fn connect(library: Option<&str>) -> io::Result<Option<(Client
         (Ok(job), Ok(pe)) => Claim::new(&job, &pe)?,
         _ => None,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps this function's contract.
     let library = unsafe { Library::load(library) }?;
     Ok(Client::connect(library)?.map(|client| (client, claim)))
 }

@@ -1,10 +1,10 @@
 //! Dissemination: rounds after which each node has the data of all.
 //!
-//! Before a round a node has the data of the `s` nodes before it, without its own. Either it sends these to the node `s` further
-//! on, which then has the data of `2 s` nodes. Or it adds its own data and sends to the node `s + 1` further on, which then has `2
-//! s + 1`. The bits of the number of other nodes, from the highest, decide which. So `ceil(log2(nodes))` rounds are enough, with
-//! one message of each node in each. Received data never overlap present ones, so a message can be a sum. Distances of `2^k` have
-//! that property for powers of two only.
+//! Before a round a node has received the data of the `s` nodes before it. A round has one of two forms. Either each node sends these data
+//! to the node at distance `s`, which then has received `2 s` nodes' data. Or each node adds its own data, and sends all to the node at
+//! distance `s + 1`, which then has received `2 s + 1`. The bits of the number of other nodes, from the highest, select the form. So
+//! `ceil(log2(nodes))` rounds are enough, with one message per node and round. Received data never overlap data that the receiver has, so a
+//! message can be a sum. Rounds with distances of `2^k` have that property only if the number of nodes is a power of two.
 //!
 //! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
 //! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation among any number of nodes).
@@ -12,9 +12,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct Round {
     pub(in crate::collective) number: usize,
-    /// Distance from sender to receiver, and number of nodes whose data are sent.
+    /// Distance from sender to receiver, equal to the number of nodes whose data are sent.
     pub(in crate::collective) distance: usize,
-    /// Whether the sender's own data are among these.
+    /// Whether the sent data include the sender's own.
     pub(in crate::collective) with_own: bool,
 }
 
@@ -23,13 +23,13 @@ impl Round {
         let others = nodes - 1;
         let rounds = if others == 0 { 0 } else { others.ilog2() + 1 };
         (0..rounds).map(move |number| {
-            // The bits above this one are the number of known nodes.
+            // The bits above `bit` are the number of nodes whose data have arrived before the round.
             let (known, bit) = (others >> (rounds - number), others >> (rounds - 1 - number) & 1);
             Self { number: number as usize, distance: known + bit, with_own: bit == 1 }
         })
     }
 
-    /// Returns the number of other nodes whose data a node has before this round.
+    /// Returns the number of other nodes whose data a node has before the round.
     pub(in crate::collective) fn known(self) -> usize {
         self.distance - usize::from(self.with_own)
     }

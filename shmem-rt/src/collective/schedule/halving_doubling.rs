@@ -4,14 +4,13 @@
 //! the same slice of a block cut that slice into pieces, exchange the pieces, and combine what arrives. So a rank holds a smaller slice of a
 //! larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces until all have the block.
 //!
-//! The last group of a level may have fewer members, which hold more slices each ([`Seat`]). A slice that cannot be dealt evenly stays
-//! whole and goes to one member.
+//! The last group of a level may have fewer members, which then hold more slices each ([`Seat`]). A level that would make slices too short
+//! keeps them whole, and gives each slice to one member.
 //!
-//! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks follow the order of slices, then of a
-//! member's pieces, then of the distance from sender to receiver.
+//! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks process chunks in the order of slices,
+//! then of a member's pieces, then of distance from sender to receiver.
 //!
-//! A rank overwrites data that it has sent only with the result for their place. The result is made of these data, so they have been
-//! delivered.
+//! A rank overwrites sent data only with their result. The result was computed from these data, so their transfer is complete.
 //!
 //! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four, and any number of ranks, are our
 //! additions.
@@ -20,13 +19,13 @@ use core::ops::Range;
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
-/// Number of turns from one step of a block to the next: while a step waits for chunks, other blocks are sent.
+/// Number of turns from one step of a block to its next step. While a step waits for chunks, other blocks are sent.
 const LAG: usize = 2;
 
-/// Upper limit on levels: as many as halve 2^24 ranks.
+/// Maximum number of levels: enough to merge 2^24 ranks in pairs.
 const MOST_LEVELS: usize = 24;
 
-/// Upper limit on slices of a block below the last level: shorter slices would take as many messages for less data.
+/// Maximum number of slices of a block before the last level. Shorter slices would need as many messages for less data.
 const MOST_SLICES: usize = 64;
 
 pub(in crate::collective) struct HalvingDoubling {
@@ -37,20 +36,20 @@ pub(in crate::collective) struct HalvingDoubling {
     slots: usize,
 }
 
-/// A chunk that may go between two ranks that hold the same slice.
+/// A chunk that one rank may send to another rank that holds the same slice.
 #[derive(Clone, Copy)]
 struct Passage {
     block: usize,
     step: usize,
     slice: usize,
-    /// Index of the piece among the pieces of its owner.
+    /// Index of the chunk's piece among the pieces of the member that owns the piece.
     turn: usize,
-    /// Distance from sender to receiver, in members of the group.
+    /// Distance from sender to receiver, counted in members of the group.
     distance: usize,
 }
 
 impl HalvingDoubling {
-    /// For `rank`, with chunks of at most `most` bytes and items of `grain` bytes. A block has a chunk for each member of a group.
+    /// Returns the schedule of `rank`. Chunks have at most `most` bytes, items `grain` bytes; a block has a chunk per group member.
     pub(in crate::collective) fn new(
         rank: usize,
         radices: Radices,
@@ -63,7 +62,7 @@ impl HalvingDoubling {
         Self { radices, seat: Seat::new(radices, rank), blocks, grain, slots }
     }
 
-    /// Returns the steps of a block, as bits, in which this rank sends to an `is_far` rank.
+    /// Returns the steps, as a bit set, in which this rank sends chunks of the first block to ranks for which `is_far` is true.
     pub(in crate::collective) fn steps_to(&self, is_far: impl Fn(usize) -> bool) -> u64 {
         let first = self.walk().filter(|(passage, _)| passage.block == 0);
         let sends = first
@@ -79,12 +78,12 @@ impl HalvingDoubling {
         step.min(self.steps() - 1 - step)
     }
 
-    /// Whether a step is on the way back.
+    /// Whether a step belongs to the allgather, the way back.
     fn returns(&self, step: usize) -> bool {
         step != self.level(step)
     }
 
-    /// Returns all chunks that this rank may send, or receive, in order.
+    /// Returns all chunks that this rank may send or receive, in order, each with its group.
     fn walk(&self) -> impl Iterator<Item = (Passage, Group)> {
         let (steps, blocks) = (self.steps(), self.blocks.count());
         (0..blocks + steps.saturating_sub(1) * LAG)
@@ -102,7 +101,7 @@ impl HalvingDoubling {
             })
     }
 
-    /// Returns (turn, distance) of the chunks of one slice, in order.
+    /// Returns the chunks of one slice, in order, as (turn, distance).
     fn inside(&self, level: usize, group: Group) -> impl Iterator<Item = (usize, usize)> + use<> {
         let pieces = self.radices.each[level].cut.div_ceil(group.members);
         (0..pieces).flat_map(move |turn| (1..group.members).map(move |distance| (turn, distance)))
@@ -117,7 +116,7 @@ impl HalvingDoubling {
         Some((self.holder(level, group, to, passage.slice), piece))
     }
 
-    /// Returns the piece of a slice that a member of a group owns above a level, as the slice that the piece is there.
+    /// Returns piece `turn` of a slice's pieces that member `owner` gets, as a slice of the next level; None if the member gets fewer.
     fn piece(
         &self,
         level: usize,
@@ -138,7 +137,7 @@ impl HalvingDoubling {
         Seat::new(self.radices, self.radices.holder(level, first, slice))
     }
 
-    /// Returns the number of chunks that arrive at a rank in a step of each block.
+    /// Returns the number of chunks that arrive at the rank of `seat` in a step, for each block.
     fn coming(&self, seat: &Seat, step: usize) -> usize {
         let level = self.level(step);
         let owned = seat.held[level + 1];
@@ -148,14 +147,14 @@ impl HalvingDoubling {
         }
     }
 
-    /// Returns the number of chunks that arrive at a rank before a step of a block.
+    /// Returns the number of chunks that arrive at the rank of `seat` before a step of a block.
     fn before(&self, seat: &Seat, block: usize, step: usize) -> usize {
         let turn = block + step * LAG;
         let begun = |other: usize| (turn + usize::from(other < step)).saturating_sub(other * LAG);
         (0..self.steps()).map(|other| begun(other).min(self.blocks.count()) * self.coming(seat, other)).sum()
     }
 
-    /// Returns the number of chunks of the same step and block that arrive at a rank before this chunk.
+    /// Returns the number of chunks that arrive at the rank of `seat` in the same step of the same block, but before the given chunk.
     fn before_in_step(&self, seat: &Seat, passage: Passage, piece: usize) -> usize {
         let Passage { step, slice, turn, distance, .. } = passage;
         let level = self.level(step);
@@ -171,19 +170,19 @@ impl HalvingDoubling {
         seat.before(level, slice) * self.radices.each[level].cut - seat.before(level + 1, slice) + here
     }
 
-    /// Returns the number of the sender's credit counters for the chunks of a step.
+    /// Returns the number of credit counters that the rank of `seat` has for the chunks that it sends in a step.
     fn credits_of(&self, seat: &Seat, step: usize) -> usize {
         let level = self.level(step);
         let others = seat.group(level).members - 1;
         match (others, self.returns(step)) {
             (0, _) => 0,
             (_, true) => seat.held[level + 1] * others,
-            // One for each piece, also for kept ones.
+            // One counter for each piece, including pieces that the rank keeps.
             (_, false) => seat.held[level] * self.radices.each[level].cut,
         }
     }
 
-    /// Returns the credit counter of the sender of a piece.
+    /// Returns the index of the credit counter of a piece on its sender, the rank of `seat`.
     fn credit(&self, seat: &Seat, Passage { step, slice, distance, .. }: Passage, piece: usize) -> usize {
         let level = self.level(step);
         let first: usize = (0..step).map(|before| self.credits_of(seat, before)).sum();
@@ -197,7 +196,7 @@ impl HalvingDoubling {
             }
     }
 
-    /// Returns the place of a slice of a block below a level.
+    /// Returns the bytes of a slice of a block, as cut by the levels before `level`.
     fn at(&self, block: usize, level: usize, slice: usize) -> Place {
         let part = (0..level).fold(self.blocks.range(block), |part, below| {
             let each = part.len().div_ceil(self.radices.each[below].cut).next_multiple_of(self.grain);
@@ -215,7 +214,7 @@ impl Schedule for HalvingDoubling {
             let (to, piece) = self.sent(passage, group)?;
             let within = self.before_in_step(&to, passage, piece);
             let number = |block| self.before(&to, block, step) + within;
-            // Numbers grow with blocks, so only the first blocks have a slot from the start.
+            // Chunk numbers grow with blocks, so only chunks of the first blocks have a free slot from the start.
             let late = number(block) >= self.slots;
             let is_free = |block: &usize| number(*block) < self.slots;
             let first = if late { (0..=block).take_while(is_free).count() } else { 0 };
@@ -258,13 +257,14 @@ impl Schedule for HalvingDoubling {
     }
 }
 
-/// The number of groups of each level that merge into one of the next. Groups of the first level are ranks; the last level merges all.
+/// The radix of each level: the number of groups that merge into one group of the next level. The first groups are single ranks; the last
+/// level merges all.
 ///
 /// All radices but the last are powers of two, so a group is one vertex of the [tree](crate::collective::reduction_order) over ranks, with
 /// one value. The last group of a level may have fewer members, down to a single rank.
 ///
-/// A level that merges `n` groups cuts slices into `n` pieces, until there are enough slices. Later levels but the last keep slices
-/// whole: one holder gets all of a slice.
+/// A level that merges `n` groups cuts slices into `n` pieces, up to `MOST_SLICES` slices. Later levels, except the last, keep slices
+/// whole: one member gets a whole slice.
 #[derive(Clone, Copy)]
 pub(in crate::collective) struct Radices {
     ranks: usize,
@@ -274,30 +274,30 @@ pub(in crate::collective) struct Radices {
 
 #[derive(Clone, Copy)]
 struct Level {
-    /// Groups that merge into one.
+    /// Number of groups that merge into one.
     radix: usize,
-    /// Pieces of a slice; 1 where it stays whole.
+    /// Number of pieces into which a slice is cut; 1 where slices stay whole.
     cut: usize,
-    /// The level whose digit of a slice decides which member of a group gets it: this one, if slices are cut.
+    /// Level whose digit of a slice selects the member that gets the slice: this level, if it cuts slices.
     decider: usize,
-    /// Ranks from one member of a group to the next.
+    /// Number of ranks from the start of one member of a group to the start of the next.
     distance: usize,
-    /// The weight of this level's digit in the number of a slice.
+    /// Weight of this level's digit in a slice's number.
     weight: usize,
 }
 
 impl Radices {
-    /// The largest radix: each other member of a group needs slots for two chunks.
+    /// The largest radix, because each other member of a group needs slots for two chunks.
     pub(in crate::collective) const MOST: usize = 8;
 
-    /// Returns the radices of `ranks` ranks: fours, which take about as many messages as twos in half the rounds, and a rest.
+    /// Returns the radices for `ranks` ranks: fours, and a rest. Fours need about as many messages as twos, in half the rounds.
     pub(in crate::collective) fn of(ranks: usize) -> Self {
         assert!(ranks > 0, "of no ranks there is no value");
         let level = Level { radix: 1, cut: 1, decider: 0, distance: 1, weight: 1 };
         let mut radices = Self { ranks, each: [level; MOST_LEVELS], levels: 0 };
         let (twos, odd) = (ranks.trailing_zeros(), ranks >> ranks.trailing_zeros());
         if odd <= Self::MOST {
-            // The odd factor is in the last level, with a two if that is not too large. Every group is complete.
+            // The odd factor becomes the last radix, doubled if that is at most `MOST`. Then every group is complete.
             let together = odd > 1 && odd * 2 <= Self::MOST && twos > 0;
             let (twos, last) = if together { (twos - 1, odd * 2) } else { (twos, odd) };
             (0..twos / 2).for_each(|_| radices.push(4));
@@ -347,7 +347,7 @@ impl Radices {
                 cut_levels.0[cut_levels.1] = number;
                 cut_levels.1 += 1;
             } else {
-                // Another digit each time, so that slices go to different members.
+                // Each such level uses another digit, so that slices go to different members.
                 level.decider = cut_levels.0[whole % cut_levels.1];
                 whole += 1;
             }
@@ -357,12 +357,12 @@ impl Radices {
         }
     }
 
-    /// Returns the digit of a slice at a level: the number of the piece in the cut.
+    /// Returns the digit of a slice at a level: the index of the piece that the level cut.
     fn digit(&self, slice: usize, level: usize) -> usize {
         slice / self.each[level].weight % self.each[level].cut
     }
 
-    /// Returns the rank that holds a slice below a level, in the group that begins with rank `first` and is merged at the level.
+    /// Returns the rank that holds a slice before `level`, in the group that begins with rank `first` and is merged at `level`.
     fn holder(&self, level: usize, first: usize, slice: usize) -> usize {
         self.each[..level].iter().rev().fold(first, |first, below| {
             let present = (self.ranks - first).div_ceil(below.distance).min(below.radix);
@@ -374,21 +374,21 @@ impl Radices {
 
 /// A rank's position and the slices that it holds at each level.
 ///
-/// The number of a slice has a digit for each level that cuts. In a complete group each member holds the slice with the digits of
-/// its rank. In an incomplete group the members share the slices of missing members: a member holds the slices whose digits are in
-/// a range. The range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
+/// The number of a slice has a digit for each level that cuts. In a complete group each member holds one slice, whose digits are those of
+/// its rank. In an incomplete group the members share the slices of missing members: each holds the slices whose digits are in a range. The
+/// range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
 struct Seat {
     radices: Radices,
     rank: usize,
-    /// Number of slices held below each level, and in the end.
+    /// Number of slices that the rank holds before each level, and after the last.
     held: [usize; MOST_LEVELS + 1],
 }
 
-/// A merged group at one level, as one of its members sees it.
+/// A group of ranks that results from the merge at one level, as one of its ranks sees it.
 #[derive(Clone, Copy)]
 struct Group {
     members: usize,
-    /// The member that the rank belongs to.
+    /// Index of the member (a merged group) that contains the rank.
     mine: usize,
     first: usize,
 }
@@ -410,7 +410,7 @@ impl Seat {
         Group { members: present.div_ceil(distance), mine: (self.rank - first) / distance, first }
     }
 
-    /// Returns the slices held below a level, in order.
+    /// Returns the slices that the rank holds before a level, in order.
     fn slices(&self, level: usize) -> impl Iterator<Item = usize> {
         (0..self.held[level]).map(move |index| {
             let (mut slice, mut left) = (0, index);
@@ -423,7 +423,7 @@ impl Seat {
         })
     }
 
-    /// Returns the number of slices held below a level before `slice`.
+    /// Returns how many of the slices that the rank holds before a level precede `slice`.
     fn before(&self, level: usize, slice: usize) -> usize {
         let (mut before, mut behind) = (0, self.held[level]);
         for digit in self.digits(level) {
@@ -441,12 +441,12 @@ impl Seat {
         before
     }
 
-    /// Returns the levels below `level` that cut slices, and so have digits.
+    /// Returns the levels before `level` that cut slices, and so have a digit in a slice's number.
     fn digits(&self, level: usize) -> impl DoubleEndedIterator<Item = usize> {
         (0..level).filter(|digit| self.radices.each[*digit].cut > 1)
     }
 
-    /// Returns the values of a digit in the slices held below a level.
+    /// Returns the values that a digit has in the slices that the rank holds before a level.
     fn range(&self, digit: usize, level: usize) -> Range<usize> {
         let cut = self.radices.each[digit].cut;
         (digit..level).filter(|below| self.radices.each[*below].decider == digit).fold(
@@ -461,7 +461,7 @@ impl Seat {
     }
 }
 
-/// Returns the values of a digit that a member of a group gets: all values are dealt to the members in order.
+/// Returns the digit values that a member of a group gets. All `cut` values are divided among the members in order.
 fn given(cut: usize, members: usize, member: usize) -> Range<usize> {
     (member * cut).div_ceil(members)..((member + 1) * cut).div_ceil(members)
 }

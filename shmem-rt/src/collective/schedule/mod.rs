@@ -1,4 +1,4 @@
-//! Schedules: algorithms of collectives of long data, as generators of steps. They know no memory and no transport.
+//! Schedules: algorithms of collectives of long data, as generators of steps. They are independent of memory and transport.
 //!
 //! A schedule belongs to one rank, and depends on the numbers of ranks and bytes alone. [`sends`](Schedule::sends) generates the
 //! chunks that the rank sends, in order, each with the number of chunks that must have arrived before. [`receives`](Schedule::receives)
@@ -14,13 +14,12 @@
 //! [`Round`] is the dissemination of barriers, whose data are [payloads](super::barrier_payload).
 //!
 //! **Slots and credits.** Chunk `a` that arrives at a rank is written to slot `a mod slots`. The sender computes `a`, so messages carry no
-//! header. For each chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Every credit is waited
-//! for, so nothing is under way at the end.
+//! header. For each chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Senders wait for every
+//! credit, so nothing is under way at the end.
 //!
-//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has
-//! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot, because chunks
-//! that are held for a reduction follow each other, and are fewer than the slots less those whose credits are given together. So
-//! the chunk can be sent.
+//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has not
+//! arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks that are held
+//! for a reduction are consecutive, and fewer than the slots minus the number of credits that are given together. So the chunk can be sent.
 //!
 //! **Pipelines.** A collective has one schedule, or two independent ones (two trees) that share the slots and have their own credit
 //! counters.
@@ -45,33 +44,33 @@ pub(in crate::collective) trait Schedule {
     /// Returns the chunks that the rank sends, in order.
     fn sends(&self) -> impl Iterator<Item = SendStep>;
 
-    /// Returns the chunks that arrive, in order.
+    /// Returns the chunks that arrive at the rank, in order.
     fn receives(&self) -> impl Iterator<Item = RecvStep>;
 
-    /// Returns the number of the rank's credit counters.
+    /// Returns the number of credit counters that the rank has as a sender.
     fn credits(&self) -> usize;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
     pub(in crate::collective) to: usize,
-    /// Number among the chunks that arrive at the receiver.
+    /// Number of the chunk among all chunks that arrive at the receiver.
     pub(in crate::collective) number: usize,
     pub(in crate::collective) from: Place,
-    /// Offset in the receiver's result; None for a chunk that is combined there.
+    /// Offset of the chunk in the receiver's result; None for a chunk that the receiver combines.
     pub(in crate::collective) lands: Option<usize>,
-    /// Number of chunks that must have arrived at the sender before.
+    /// Number of chunks that must have arrived at the sender before it sends this chunk.
     pub(in crate::collective) after: usize,
-    /// The sender's credit counter.
+    /// Index of the sender's credit counter for this chunk.
     pub(in crate::collective) credit: usize,
-    /// Credits that the counter must have; 0 if a slot is free from the start.
+    /// Number of credits that the counter must have received; 0 if a slot is free from the start.
     pub(in crate::collective) needs: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct RecvStep {
     pub(in crate::collective) from: usize,
-    /// The sender's credit counter.
+    /// Index of the sender's credit counter for this chunk.
     pub(in crate::collective) credit: usize,
     pub(in crate::collective) into: Place,
     pub(in crate::collective) then: Then,
@@ -80,10 +79,10 @@ pub(in crate::collective) struct RecvStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) enum Then {
     Copy,
-    /// The chunk stays in its slot until all operands are there.
+    /// Keep the chunk in its slot until all operands have arrived.
     Hold,
-    /// The chunk is the last operand of a group of `members`. This rank is member `mine`, and its operand is at the destination, to which the
-    /// result is written. Operands of the others arrive in the order of members `mine - 1`, `mine - 2` .., modulo `members`.
+    /// Combine the operands of a group of `members`: the last has arrived. This rank is member `mine`; its operand is at the destination,
+    /// to which the result is written. The others' operands arrive from members `mine - 1`, `mine - 2` .., modulo `members`.
     Reduce {
         members: usize,
         mine: usize,
@@ -100,9 +99,9 @@ pub(in crate::collective) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) enum Memory {
-    /// The source, which does not change.
+    /// The source buffer, which does not change.
     Source,
-    /// The result; in reductions and broadcasts it is the source as well.
+    /// The result buffer, which is the source too in reductions and broadcasts.
     Result,
 }
 
@@ -120,7 +119,7 @@ pub(in crate::collective) struct Chunks {
 }
 
 impl Chunks {
-    /// Cuts into chunks of at most `most` bytes that end between items of `grain` bytes.
+    /// Cuts `bytes` bytes into chunks of at most `most` bytes, each of whole items of `grain` bytes.
     ///
     /// # Panics
     ///
@@ -141,20 +140,20 @@ impl Chunks {
     }
 }
 
-/// Bytes of the shortest chunk, of which a window has most slots: a shorter one takes a provider about as long.
+/// Bytes of the shortest chunk, of which a window has `MOST_SLOTS`. A shorter chunk takes a provider about as long.
 const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
 
-/// Bytes of the longest chunk of a window whose receiver passes the chunk on or combines it.
+/// Maximum bytes of a chunk in a window, where the receiver forwards or combines chunks.
 const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
 
-/// Bytes of the longest chunk of a window otherwise. Two fit a window, so one travels while the other is copied. More gain nothing where
-/// cores do the transfer, and each costs a signal and a credit.
+/// Maximum bytes of a chunk in a window otherwise: half a window, so one chunk travels while another is copied. More chunks gain nothing
+/// where cores do the transfer, and each chunk costs a signal and a credit.
 const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 
-/// Bytes of the longest chunk that is written to its place in an object and passed on.
+/// Maximum bytes of a chunk that is written directly to an object, and forwarded from there.
 const MOST_PASSED_ON: usize = 256 << 10;
 
-/// Length of chunks, and number of chunks that may be under way to a member.
+/// Length of chunks, and number of chunks that may be under way to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Upper limit on the bytes of a chunk; the size of a slot.
@@ -163,19 +162,19 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// Cuts `bytes` bytes on one path through windows, or `past_windows` to objects, with receivers that may `pass_on` chunks.
+    /// Chooses the cut of `bytes` bytes on one path. `past_windows`: chunks go directly to objects. `pass_on`: receivers may forward them.
     pub(crate) fn of(bytes: usize, past_windows: bool, pass_on: bool) -> Self {
         match (past_windows, pass_on) {
             (false, _) => Self::in_windows(bytes, pass_on),
-            // A slot is a counter alone. No receiver waits for a part, so the data are one chunk.
+            // Chunks go to objects, so a slot is only a counter. No receiver forwards data, so all data are one chunk.
             (true, false) => Self { most: bytes.max(1), slots: MOST_SLOTS },
             (true, true) => Self { most: shorter(bytes, 8, MOST_PASSED_ON), slots: MOST_SLOTS },
         }
     }
 
-    /// As [`of`](Self::of), through windows, with receivers that may pass on or combine chunks.
+    /// Chooses the cut of `bytes` bytes that travel through windows. `pass_on`: receivers may forward or combine chunks.
     pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
-        // Short enough for several in flight.
+        // Chunks are short, so that several are in flight.
         let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };
         Self { most, slots: WINDOW_BYTES / most }
     }

@@ -1,6 +1,6 @@
-//! Pairwise exchange: in step `t` each rank sends its part for the rank `t` further on, and receives one from the rank `t` before.
+//! Pairwise exchange: in step `t` each rank sends its part for the rank `t` further on, and receives a part from the rank `t` before.
 //!
-//! So each rank is written to by one other at a time.
+//! So each rank receives from one rank at a time.
 //!
 //! Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
@@ -16,15 +16,15 @@ pub(in crate::collective) struct Pairwise {
 }
 
 impl Pairwise {
-    /// Upper limit on ranks, because a rank has a credit counter for each other one.
+    /// Maximum number of ranks, because a rank has one credit counter for each other rank.
     pub(in crate::collective) const MOST_RANKS: usize = MOST_CREDITS + 1;
 
-    /// For `rank`. The source has parts for all ranks, the result parts from all ranks.
+    /// Returns the schedule of `rank`. The source contains the parts for all ranks; the result receives the parts from all ranks.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
         Self { ranks, rank, chunks, slots }
     }
 
-    /// Returns (distance, chunk) of every send, and of every receive.
+    /// Returns (distance, chunk index) of every send; receives have the same sequence.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         (1..self.ranks).flat_map(|distance| (0..self.chunks.count()).map(move |chunk| (distance, chunk)))
     }

@@ -1,6 +1,6 @@
 //! Ring allgather: each rank's block passes from rank to rank.
 //!
-//! In turn `t` a rank sends the block of the rank `t` before it: first its own, then that received one turn before.
+//! In turn `t` a rank sends the block of the rank `t` before it: first its own block, then the block that it received one turn before.
 //!
 //! Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
@@ -14,12 +14,12 @@ pub(in crate::collective) struct RingAllgather {
 }
 
 impl RingAllgather {
-    /// For `rank`. The source is its block, the result the blocks of all ranks.
+    /// Returns the schedule of `rank`. The source is the block of that rank; the result receives the blocks of all ranks.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
         Self { ranks, rank, chunks, slots }
     }
 
-    /// Returns (turn, chunk) of every send, and of every receive.
+    /// Returns (turn, chunk index) of every send; receives have the same sequence.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.ranks - 1).flat_map(|turn| (0..self.chunks.count()).map(move |chunk| (turn, chunk)))
     }

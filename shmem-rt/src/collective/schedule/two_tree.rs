@@ -1,10 +1,11 @@
 //! Two-tree broadcast: chunks alternate between two binary trees of the ranks.
 //!
 //! A rank with children in one tree is a leaf of the other, so no rank sends more than the root does. The root sends each chunk once, to
-//! the top of its tree. The two trees are separate pipelines.
+//! the top rank of the chunk's tree. The two trees are separate pipelines.
 //!
-//! The ranks but the root are numbered from 1 on. The first tree is in order: odd numbers are leaves. The second tree mirrors the numbers,
-//! or, of an odd count, moves them on by one: even numbers are leaves, and at most one rank is a leaf of both. Two ranks have one tree.
+//! All ranks except the root are numbered from 1 on. The first tree is in order, so its leaves are odd numbers. The second tree has the
+//! same shape, with the numbers mirrored or, if their count is odd, moved by one. So its leaves are even numbers, and at most one rank is a
+//! leaf of both trees. Two ranks have one tree.
 //!
 //! Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009.
 
@@ -14,18 +15,18 @@ use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 pub(in crate::collective) struct TwoTree {
     ranks: usize,
     root: usize,
-    /// The number of this rank; the root has 0.
+    /// Number of this rank in the trees; the root has 0.
     number: usize,
-    /// Which of the two trees.
+    /// Index of the tree: 0 or 1.
     way: usize,
     /// The chunks of both trees.
     chunks: Chunks,
-    /// Slots of this tree.
+    /// Number of slots that this tree uses.
     slots: usize,
 }
 
 impl TwoTree {
-    /// Returns both trees of `rank`, for an even number of slots. Of two ranks the first tree has all chunks.
+    /// Returns both trees of `rank`. `slots` is even. With two ranks the first tree has all chunks.
     pub(in crate::collective) fn both(
         ranks: usize,
         rank: usize,
@@ -51,7 +52,7 @@ impl TwoTree {
         (self.root + number) % self.ranks
     }
 
-    /// Returns the position of a number in this tree. The second tree has the shape of the first, with the numbers mirrored or moved by one.
+    /// Returns the position of a rank's number in this tree. In the second tree numbers are mirrored or moved by one.
     fn place(&self, number: usize) -> usize {
         match (self.way, self.others() % 2) {
             (0, _) => number,
@@ -60,7 +61,7 @@ impl TwoTree {
         }
     }
 
-    /// Returns the number at a position, the inverse of [`place`](Self::place).
+    /// Returns the rank's number at a position, as the inverse of [`place`](Self::place).
     fn number(&self, place: usize) -> usize {
         match (self.way, self.others() % 2) {
             (0, _) => place,
@@ -69,7 +70,7 @@ impl TwoTree {
         }
     }
 
-    /// Returns the number of messages between `is_far` ranks on the path of a chunk from the root to this rank.
+    /// Returns the number of hops for which `is_far` is true, on the path of a chunk from the root to this rank.
     pub(in crate::collective) fn hops(&self, is_far: impl Fn(usize, usize) -> bool) -> usize {
         let (mut number, mut hops) = (self.number, 0);
         while number > 0 && self.chunks.count() > self.way {
@@ -80,7 +81,7 @@ impl TwoTree {
         hops
     }
 
-    /// Returns the parent of a number, and the index of the number among the parent's children.
+    /// Returns the parent of a rank's number, and the index of that number among the parent's children.
     fn above(&self, number: usize) -> (usize, usize) {
         let place = self.place(number);
         let mut at = top(self.others());
@@ -150,12 +151,12 @@ impl Schedule for TwoTree {
     }
 }
 
-/// Returns the root of an in-order tree with places 1 to `places`: the largest power of two.
+/// Returns the root of an in-order tree with positions 1 to `places`: the largest power of two.
 fn top(places: usize) -> usize {
     1 << places.ilog2()
 }
 
-/// Returns the left and the right child of a place.
+/// Returns the left and the right child of a position in an in-order tree.
 fn below(place: usize, places: usize) -> [Option<usize>; 2] {
     let reach = 1 << place.trailing_zeros();
     let right = (reach - 1).min(places - place);

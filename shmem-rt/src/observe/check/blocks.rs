@@ -1,21 +1,21 @@
-//! The bytes of an access: blocks in nested loops, so that a strided access is exact.
+//! The bytes of an access, stored as nested loops over blocks, so that a strided access is represented exactly.
 
 use shmem_core::strided::{Level, Pattern};
 
-/// Upper limit on the loops of a [`Blocks`]; a pattern with more becomes several.
+/// Upper limit on the nested loops of a [`Blocks`]. A pattern with more loops becomes several [`Blocks`].
 const LOOPS: usize = 3;
 
-/// Upper limit on the blocks in a comparison; patterns with more count as disjoint.
+/// Upper limit on the blocks of the smaller side of a comparison, to bound its time. Above the limit, accesses count as disjoint.
 const MOST: u64 = 1 << 16;
 
-/// Blocks of bytes, at offsets or addresses.
+/// Blocks of bytes in nested loops, at offsets in a slot or at addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Blocks {
     pub(super) start: u64,
     block: u64,
     depth: u64,
-    /// Count and distance, outermost first.
+    /// (count, distance in bytes) of each loop, outermost first.
     loops: [[u64; 2]; LOOPS],
 }
 
@@ -30,7 +30,7 @@ impl Blocks {
         Self { start: start as u64, block: bytes as u64, depth: 0, loops: [[1, 0]; LOOPS] }
     }
 
-    /// The blocks of one side of a pattern that begins at `start`.
+    /// Returns the blocks of one side of a pattern that begins at `start`.
     pub(super) fn of(pattern: &Pattern, side: Side, start: usize) -> Vec<Self> {
         let levels = pattern.levels();
         let distance = |level: &Level| if side == Side::To { level.to } else { level.from };
@@ -58,7 +58,7 @@ impl Blocks {
         Self { start: self.start - start as u64, ..self }
     }
 
-    /// Joins `other` with this one, if both are equal, or ranges of which `other` begins in or directly after this one.
+    /// Joins `other` with these blocks if both are equal, or both are ranges and `other` begins inside or directly after this one.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
         let end = self.start + self.block;
         let joins = self.depth == 0 && other.depth == 0 && (self.start..=end).contains(&other.start);
@@ -89,12 +89,12 @@ impl Blocks {
         self.start + self.hull(0)
     }
 
-    /// Bytes from the first to the end of the last block of the loops from `depth` inwards.
+    /// Returns the bytes from the start of the first block to the end of the last block, in the loops from `depth` inwards.
     fn hull(&self, depth: usize) -> u64 {
         self.block + self.loops()[depth..].iter().map(|[count, distance]| (count - 1) * distance).sum::<u64>()
     }
 
-    /// Whether `holds` for the start of any block of the loops from `depth` inwards.
+    /// Returns whether `holds` is true for the start of any block in the loops from `depth` inwards.
     fn any(&self, depth: usize, start: u64, holds: &mut impl FnMut(u64) -> bool) -> bool {
         let Some([count, distance]) = self.loops().get(depth) else {
             return holds(start);
@@ -102,7 +102,7 @@ impl Blocks {
         (0..*count).any(|turn| self.any(depth + 1, start + turn * distance, holds))
     }
 
-    /// Whether a block of the loops from `depth` inwards, which begin at `at`, overlaps `start..end`.
+    /// Returns whether any block in the loops from `depth` inwards overlaps `start..end`. The first of these blocks begins at `at`.
     fn touches(&self, depth: usize, at: u64, start: u64, end: u64) -> bool {
         let hull = self.hull(depth);
         if at >= end || at + hull <= start {

@@ -1,17 +1,17 @@
-//! Buffers of this PE that transfers in flight may still read or write.
+//! Buffers of this PE that incomplete transfers may still read or write.
 
 use std::collections::VecDeque;
 
 use super::blocks::Blocks;
 
-/// Upper limit on the transfers kept for each direction.
+/// Upper limit on the transfers recorded for each direction.
 const MOST: usize = 256;
 
 const LATEST: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
-    /// Index in `Body::sites`.
+    /// Index of the transfer's source line in `Body::sites`.
     pub(super) site: u32,
     pub(super) endpoint: u32,
     pub(super) pe: usize,
@@ -21,9 +21,9 @@ pub(super) struct Flight {
 
 #[derive(Debug, Default)]
 pub(super) struct Flights {
-    /// The last buffers that are read, and those that are written.
+    /// The latest buffers that transfers read, and the latest that transfers write.
     all: [VecDeque<Flight>; 2],
-    /// Whether buffers in flight were dropped from the list.
+    /// Whether buffers of incomplete transfers were dropped, because the list was full.
     pub(super) is_short: bool,
 }
 
@@ -47,7 +47,7 @@ impl Flights {
         all.push_back(flight);
     }
 
-    /// Removes the transfers of endpoints to PEs that `is_meant` selects: they are complete.
+    /// Removes the transfers for which `is_meant(endpoint, target PE)` is true, because they are complete.
     pub(super) fn quiet(&mut self, is_meant: impl Fn(u32, usize) -> bool) {
         self.all.iter_mut().for_each(|all| all.retain(|flight| !is_meant(flight.endpoint, flight.pe)));
     }

@@ -1,4 +1,4 @@
-//! One PE's part of the checks: the effect of each call, and the clocks that the PE publishes and learns.
+//! The checks of one PE: derives the effect of each call, and publishes and joins vector clocks.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,11 +21,11 @@ use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
 use crate::caller::{self, CallSite};
 use crate::state::object_names::ObjectNames;
 
-/// The PEs of this node, as the checks see them.
+/// The PEs of this node, with the data that checks need about them.
 pub(crate) struct NodePes {
-    /// Their numbers, by slot.
+    /// Numbers of the PEs, by slot.
     pub(crate) numbers: Vec<usize>,
-    /// That of the calling PE.
+    /// Slot of the calling PE.
     pub(crate) slot: usize,
     pub(crate) place: std::ops::Range<usize>,
     pub(crate) names: ObjectNames,
@@ -41,13 +41,13 @@ pub(in crate::observe) struct Checker {
 struct CheckState {
     own: Own,
     flights: Flights,
-    /// The last flag of each PE that this PE has seen.
+    /// For each PE, its last change of a word that this PE has seen.
     seen: [Seen; MOST_PES],
-    /// Numbers of lines, by the address of the file's name, the line, and the operation.
+    /// Index of a source line in `Body::sites`, by the address of the file's name, the line, and the operation.
     sites: HashMap<(usize, u32, Family), u32>,
-    /// Number of the current call's line, once it is known.
+    /// Index of the current call's source line, once it is known.
     site: Option<u32>,
-    /// Word and least value of the last wait that left signals in doubt.
+    /// The last wait that could not prove which signals had arrived: the word's offset, and the least value waited for.
     step: Option<(usize, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl CheckState {
     }
 }
 
-/// A change of a word by another PE, and where this PE has seen it.
+/// A change of a word by another PE, and the call in which this PE has seen it.
 #[derive(Clone, Copy)]
 struct Seen {
     change: Change,
@@ -66,7 +66,7 @@ struct Seen {
 }
 
 impl Checker {
-    /// Creates the checks of one PE; `None`, after a warning, if the node has more PEs than can be checked.
+    /// Creates the checks of one PE. Returns `None`, after a warning, if the node has more PEs than can be checked.
     pub(in crate::observe) fn create(
         choice: CheckChoice,
         node: NodePes,
@@ -97,7 +97,7 @@ impl Checker {
         Ok(Some(Self { node, shadows, reports, state }))
     }
 
-    /// Ends the job if there was a mistake, together with all PEs.
+    /// Ends the job if any PE found a mistake. All PEs call this function together.
     pub(in crate::observe) fn conclude(&self) -> io::Result<()> {
         let is_short = self.mine(|body| body.history.is_short);
         if is_short || self.state.lock().flights.is_short {
@@ -146,7 +146,7 @@ struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Checks each element that the call lists, as a call of its own without a local buffer; without a list, the call itself.
+    /// Runs `check` on each element that the call lists, as a call without a local buffer; without a list, on the call itself.
     fn elements(&mut self, check: impl Fn(&mut Checked<'_>)) {
         let Some(listed) = self.call.listed else {
             return check(&mut Checked { of: self.of, state: self.state, call: self.call });
@@ -192,7 +192,7 @@ impl Checked<'_> {
             (Effect::Barrier | Effect::Collective | Effect::Finish, _) => self.leave(),
             (Effect::Order, Family::Fence) => self.state.own.fence(endpoint),
             (Effect::Order, _) => {
-                // To one PE, or to all PEs.
+                // The quiet is for one PE, or for all PEs if the call names none.
                 let pe = self.call.pe.map(|pe| (pe.number(), pe.on_node()));
                 let CheckState { own, flights, .. } = &mut *self.state;
                 own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
@@ -213,11 +213,11 @@ impl Checked<'_> {
         }
     }
 
-    /// Checks a put; returns what its signal announces to another PE.
+    /// Checks a put. Returns the put as an [`Announced`] if it has a signal and goes to another PE.
     fn put(&mut self, is_signalled: bool) -> Option<Announced> {
         self.own_side(false);
         let (me, to, endpoint) = (self.of.node.slot, self.target()?, self.call.endpoint);
-        // A put of a PE to itself counts as a store.
+        // A put of a PE to itself counts as a store, which is complete when it returns.
         let class = if to == me { Class::REST } else { Class::put(endpoint, is_signalled) };
         for blocks in self.blocks(Side::To, self.call.offset) {
             self.touch(to, blocks, class, true);
@@ -307,7 +307,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Adds this PE's clock, and the put that its signal announces, to the shadow of the target word at `offset`.
+    /// Joins this PE's clock into the shadow of the target word at `offset`, and adds the put that the word's signal announces.
     fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
         let (Some(to), Some(offset)) = (self.target(), offset) else { return };
         let change = Change { epoch: self.state.own.epoch, site: self.site() };
@@ -330,12 +330,12 @@ impl Checked<'_> {
         });
     }
 
-    /// Joins the clocks of the PEs that have changed the words that the call reads.
+    /// Joins the clocks of the PEs that have changed the words that the call reads: the call happens after these changes.
     fn learn(&mut self) {
         let Some(of) = self.target() else { return };
         let (call, CheckState { own, seen, .. }) = (self.call, &mut *self.state);
         let (mut open, shadows) = (None, &self.of.shadows);
-        // The value that ends the wait counts, not the one read: on another network the wait may end earlier.
+        // The wait may have read more than `least`, but only `least` signals count: on another network the wait may end earlier.
         let is_beyond =
             |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
         let is_short = of == self.of.node.slot && call.wait.is_some_and(is_beyond);
@@ -358,8 +358,9 @@ impl Checked<'_> {
         }
     }
 
-    /// Checks a wait for signals that are added to a word. `open`: a PE and line with signals that may not have arrived. Loads of a C
-    /// program are not observed, but if it waits for n signals, and then for more, it has read the data of the first n.
+    /// Checks a wait for signals that are added to a word. `open` names a PE, and its source line, whose signals may
+    /// not all have arrived. Loads of a C program are not observed. So a C program that waits for n signals and then
+    /// for more is assumed to have read the data of the first n.
     fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
         let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
         match open {
@@ -386,7 +387,7 @@ impl Checked<'_> {
         of.mine(|body| *body.meeting(&meeting, effect == Effect::Start) = published);
     }
 
-    /// Joins the clocks that members on this node published when they entered the collective.
+    /// Joins the clocks that members on this node published when they entered the collective that ends now.
     fn leave(&mut self) {
         let (of, Some(meeting)) = (self.of, self.call.meeting) else { return };
         let (is_started, pes) = (self.call.family.effect() == Effect::Finish, of.shadows.pes);
@@ -395,7 +396,7 @@ impl Checked<'_> {
         {
             of.shadows.with(slot, |body| {
                 let published = body.meeting(&meeting, is_started);
-                // A member that need not wait for all may be in a later collective; one that has not entered has published nothing.
+                // A member with a higher count is in a later collective already. One with a lower count has not entered this one.
                 if published.count >= meeting.count {
                     clock.join(&published.clock, pes);
                 }
@@ -407,7 +408,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Drops accesses to memory of `to` that all PEs know to have happened.
+    /// Drops recorded accesses to memory of `to` that all PEs know to have happened.
     fn forget(&self, to: usize) {
         let (of, pes) = (self.of, self.of.shadows.pes);
         let knows = |slot| match slot == of.node.slot {

@@ -1,18 +1,18 @@
-//! Clocks: the accesses that a PE knows to have happened, and when a put has happened.
+//! Vector clocks (Fidge, Mattern 1988): the accesses that a PE knows to have happened.
 //!
-//! These are vector clocks (Fidge, Mattern 1988). Every PE counts epochs of its own, and a clock says for each PE up to which
-//! epoch its accesses are known. A put has not happened when its call returns, but after a fence (for what its context sends to
-//! the same PE afterwards) or a quiet (for everything). So what a PE passes on of its own puts depends on context and receiver,
-//! and a clock counts puts for each PE, context (several may share a number) and target. A put with a signal is announced by
-//! that signal alone: known epochs have gaps ([`Known`]), and [`words`](super::clock_words) has what each signal announces.
+//! Every PE counts its own epochs. A clock says for each PE up to which epoch its accesses are known. A put has not happened when
+//! its call returns. It has happened after a fence, for operations that its context sends to the same PE afterwards; and after a
+//! quiet, for all operations. So the clock that a PE passes on depends on context and receiver, and a clock counts puts for each
+//! PE, context (some contexts share a number) and target. A put with a signal is announced by its signal alone. So known epochs
+//! have gaps ([`Known`]), and [`words`](super::words) records the puts that each signal announces.
 
-/// Upper limit on the PEs of a node that are checked together.
+/// Upper limit on the PEs of a node that are checked together. It bounds the size of clocks.
 pub(super) const MOST_PES: usize = 16;
 
-/// Number of a PE's contexts told apart.
+/// Number of a PE's contexts that clocks distinguish.
 const STREAMS: usize = 4;
 
-/// A set of known epochs, with gaps. All zeroes: empty.
+/// A set of known epochs, with gaps. All zero bytes are the empty set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Known {
@@ -36,7 +36,7 @@ impl Known {
         }
     }
 
-    /// Adds an epoch. Epochs more than 32 before this one count as known then: a doubt is not reported.
+    /// Adds an epoch. Epochs more than 32 before it then count as known, so that a race is missed rather than reported wrongly.
     fn add(&mut self, epoch: u32) {
         if self.has(epoch) {
             return;
@@ -66,24 +66,24 @@ impl Known {
     }
 }
 
-/// The accesses that are known to have happened: by accessing PE, class and target PE. All zeroes: none.
+/// The accesses that are known to have happened, by accessing PE, class and target PE. All zero bytes: no access.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Clock([[[Known; MOST_PES]; CLASSES]; MOST_PES]);
 
-/// Classes: accesses that have happened when their call returns, puts of each context, puts with a signal of each context.
+/// Number of classes: one for accesses that are complete on return, and two per context, for puts without and with signal.
 const CLASSES: usize = 1 + 2 * STREAMS;
 
-/// A class of accesses, by what completes them.
+/// A class of accesses that the same event completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(super) struct Class(u32);
 
 impl Class {
-    /// An access that has happened when its call returns: a read, or what a PE writes to its own memory.
+    /// The class of accesses that are complete when their call returns: reads, and stores of a PE to its own memory.
     pub(super) const REST: Self = Self(0);
 
-    /// A put through an endpoint, with or without a signal.
+    /// Returns the class of a put through an endpoint, with or without a signal.
     pub(super) const fn put(endpoint: u32, is_signalled: bool) -> Self {
         Self(1 + endpoint % STREAMS as u32 + if is_signalled { STREAMS as u32 } else { 0 })
     }
@@ -96,12 +96,12 @@ impl Class {
 impl Clock {
     pub(super) const ZERO: Self = Self([[[Known::NONE; MOST_PES]; CLASSES]; MOST_PES]);
 
-    /// Whether accesses of a class by `by` to memory of `to` in an epoch are known.
+    /// Returns whether the accesses of `class` by PE `by` to memory of PE `to` in `epoch` are known to have happened.
     pub(super) fn knows(&self, class: Class, by: usize, to: usize, epoch: u32) -> bool {
         self.0[by][class.0 as usize][to].has(epoch)
     }
 
-    /// Learns that the data of a put with a signal have arrived.
+    /// Records that the data of a put with a signal have arrived.
     pub(super) fn learn(&mut self, class: Class, by: usize, to: usize, epoch: u32) {
         if class.is_signalled() {
             self.0[by][class.0 as usize][to].add(epoch);
@@ -115,12 +115,12 @@ impl Clock {
     }
 }
 
-/// Puts of one class to one PE that are not complete.
+/// Puts of one class, through one endpoint to one PE, that no quiet has completed.
 struct Pending {
     endpoint: u32,
     to: usize,
     class: Class,
-    /// Epoch of the oldest put since the last fence; `u32::MAX`: none.
+    /// Epoch of the oldest put since the last fence; `u32::MAX` if there is none.
     unfenced: u32,
     oldest: u32,
 }
@@ -154,14 +154,15 @@ impl Own {
         self.epoch += 1;
     }
 
-    /// Completes the puts of endpoints to PEs that `is_meant` selects.
+    /// Completes the puts for which `is_meant(endpoint, target PE)` is true.
     pub(super) fn quiet(&mut self, is_meant: impl Fn(u32, usize) -> bool) {
         self.pending.retain(|pending| !is_meant(pending.endpoint, pending.to));
         self.epoch += 1;
     }
 
-    /// The clock that this PE's next operation passes on. `to`: the endpoint and the target PE of an operation on a word; puts there
-    /// count as arrived if a fence follows them. `None`: a collective; only puts that a quiet has completed count. Begins a new epoch.
+    /// Returns the clock that this PE's next operation passes on, and begins a new epoch. For an operation on a word,
+    /// `to` is its endpoint and target PE: puts through this endpoint to this PE count if a fence follows them. For a
+    /// collective, `to` is `None`: only puts that a quiet has completed count.
     pub(super) fn pass_on(&mut self, to: Option<(u32, usize)>) -> Clock {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
         clock.0[me] = [[Known::up_to(now); MOST_PES]; CLASSES];

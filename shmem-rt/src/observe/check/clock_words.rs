@@ -1,24 +1,23 @@
-//! The words by which PEs pass on their clocks: a PE that waits for a word, or fetches it, learns the clocks of the PEs that have
-//! changed it.
+//! The words that pass on clocks. A PE that waits for a word, or fetches it, joins the clocks of the PEs that have changed it.
 //!
-//! The signal of a put announces the data of that put alone. Signals that are added to a word are all alike, so a wait for fewer signals
-//! than were sent proves no put's arrival, unless only one put is not known to have arrived.
+//! The signal of a put announces the data of that put alone. Signals that are added to a word cannot be told apart. So a wait for
+//! fewer signals than were sent proves the arrival of a put only if all other puts are known to have arrived.
 
 use super::clock::{Class, Clock, MOST_PES};
 
-/// Upper limit on the words with entries; all others share one.
+/// Upper limit on the words with an entry of their own. All further words share one entry.
 const MOST: usize = 512;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Change {
-    /// Epoch in which the PE changed the word; 0: it has not.
+    /// Epoch in which the PE changed the word; 0 if it has not changed the word.
     pub(super) epoch: u32,
-    /// Index of its line in `Body::sites`.
+    /// Index of the change's source line in `Body::sites`.
     pub(super) site: u32,
 }
 
-/// A put that its own signal announces.
+/// A put with a signal: the signal announces that the put's data have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Announced {
@@ -27,7 +26,7 @@ pub(super) struct Announced {
     pub(super) class: Class,
 }
 
-/// Upper limit on the announcements kept for a word.
+/// Upper limit on the recorded puts whose signals change one word.
 const MOST_ANNOUNCED: usize = 32;
 
 #[derive(Clone, Copy)]
@@ -40,12 +39,13 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Puts to memory of the word's PE that signals in this word announce.
+    /// The recorded puts whose signals change this word. Their data go to the PE that owns the word.
     pub(super) fn announced(&self) -> &[Announced] {
         &self.announced[..self.len as usize]
     }
 
-    /// Adds a put, whose signal is added to the word (`adds`) or set. Drops puts that the PE of the word knows of (`is_known`).
+    /// Adds a put whose signal is added to the word (`adds`), or sets it and so drops earlier puts. Also drops puts that
+    /// `is_known`.
     pub(super) fn announce(
         &mut self,
         one: Announced,
@@ -62,7 +62,7 @@ impl Word {
             }
         }
         if kept == MOST_ANNOUNCED {
-            // The oldest counts as arrived: better no report than a wrong one.
+            // The oldest put counts as arrived, because a missed race is better than a wrong report.
             let Announced { by, epoch, class } = self.announced[0];
             self.clock.learn(class, by as usize, to, epoch);
             self.announced.copy_within(1.., 0);
@@ -72,8 +72,8 @@ impl Word {
         self.len = kept as u32 + 1;
     }
 
-    /// Adds to `own` what a wait for the word proves. `is_short`: the wait needed fewer signals than were sent. Returns a PE with
-    /// several signals of which some may not have arrived.
+    /// Adds to the clock `own` the puts that a wait for the word proves to have arrived. `is_short` means that the wait needed
+    /// fewer signals than were sent. In this case, returns a PE of whose signals some may not have arrived.
     pub(super) fn heard(&self, own: &mut Clock, to: usize, is_short: bool) -> Option<usize> {
         let mut open = None;
         for by in 0..MOST_PES {
@@ -91,17 +91,17 @@ impl Word {
     }
 }
 
-/// The words of one PE that have been changed. All zeroes: none.
+/// The changed words of one PE. All zero bytes: no word.
 #[repr(C)]
 pub(super) struct Words {
-    /// For each word its offset in the slot, plus 1.
+    /// For each entry, the word's offset in the slot, plus 1; 0 if the entry is free.
     keys: [u64; MOST],
     words: [Word; MOST],
     others: Word,
 }
 
 impl Words {
-    /// The entry of the word at an offset, and whether no other word shares it.
+    /// Returns the entry of the word at an offset, and whether the entry belongs to this word alone.
     pub(super) fn entry(&mut self, offset: usize) -> (&mut Word, bool) {
         let key = offset as u64 + 1;
         match self.keys.iter().position(|found| [0, key].contains(found)) {
@@ -113,7 +113,7 @@ impl Words {
         }
     }
 
-    /// The entries of changed words that begin in a range, and the entry of all other words.
+    /// Returns the entries of changed words that begin in a range, and the entry that further words share.
     pub(super) fn changed(&self, offset: usize, bytes: usize) -> impl Iterator<Item = &Word> {
         let keys = offset as u64 + 1..(offset + bytes) as u64 + 1;
         let others = std::iter::once(&self.others);

@@ -14,26 +14,26 @@ pub(super) struct Access {
     pub(super) by: u32,
     pub(super) epoch: u32,
     pub(super) class: Class,
-    /// Index in `Body::sites`.
+    /// Index of the access's source line in `Body::sites`.
     pub(super) site: u32,
     pub(super) writes: u32,
 }
 
-/// Accesses to memory of one PE, oldest first. All zeroes: none.
+/// Accesses to the memory of one PE, oldest first. All zero bytes: no access.
 #[repr(C)]
 pub(super) struct History {
     len: usize,
-    /// Whether accesses were dropped that may still race.
+    /// Whether accesses that may still race were dropped, because the list was full.
     pub(super) is_short: bool,
     counts: [u32; MOST_PES],
     accesses: [Access; MOST],
 }
 
 impl History {
-    /// Returns another PE's first access to these bytes that is not known to precede `access`, if either one writes. `to` is
-    /// the slot of the PE whose memory is accessed.
+    /// Returns the first access by another PE that races with `access`: they overlap, at least one writes, and the
+    /// other access is not known to precede `access`. `to` is the slot of the PE whose memory is accessed.
     pub(super) fn race(&self, access: &Access, clock: &Clock, to: usize) -> Option<Access> {
-        // Fast path: all accesses are of the same PE.
+        // Fast path: all recorded accesses are by the same PE as `access`.
         if self.counts[access.by as usize] as usize == self.len {
             return None;
         }
@@ -46,7 +46,7 @@ impl History {
         self.accesses().iter().find(races).copied()
     }
 
-    /// Adds an access. Returns whether it is time to [forget](Self::forget), which takes long.
+    /// Adds an access. Returns whether the caller should call [`forget`](Self::forget) now. (It is slow, so it is rare.)
     pub(super) fn add(&mut self, access: &Access) -> bool {
         let len = self.len;
         let alike = |one: &&mut Access| {
@@ -68,7 +68,7 @@ impl History {
         self.len >= MOST / 8 && self.len.is_multiple_of(MOST / 16)
     }
 
-    /// Drops accesses that all other PEs know to have happened. `clocks` are those of all PEs.
+    /// Drops accesses that all PEs know to have happened. `clocks` are the clocks of all PEs, by slot.
     pub(super) fn forget(&mut self, clocks: &[Clock], to: usize) {
         let mut kept = 0;
         for at in 0..self.len {

@@ -1,11 +1,12 @@
 //! Checked mode (`SHMEM_CHECK`): finds errors in the synchronisation of PEs at run time.
 //!
-//! Races and flags that may overtake their data are found by vector clocks ([`clock`]). A PE passes its clock on when it changes a word
-//! or enters a collective; a PE that waits for the word, fetches it, or takes part in the collective, learns it. Every access to a PE's
-//! memory is kept with its epoch ([`history`]), and compared with those of other PEs. Buffers of unfinished transfers are in [`flights`].
+//! Vector clocks ([`clock`]) find races, and flags that may overtake their data. A PE passes its clock on when it
+//! changes a word or enters a collective. Another PE joins this clock when it waits for the word, fetches the word, or
+//! leaves the collective. Every access to a PE's memory is recorded with its epoch ([`history`]), and compared with the
+//! accesses of other PEs. [`flights`] records the buffers of incomplete transfers.
 //!
-//! Accesses whose order cannot be determined count as ordered: a report is a mistake, but no report is no proof. PEs of other nodes,
-//! references of phases, and threads of one PE against each other are not checked.
+//! Accesses whose order cannot be determined count as ordered. So each report is a mistake of the program, but a run without
+//! reports proves nothing. PEs on other nodes, references of phases, and races between threads of one PE are not checked.
 
 mod blocks;
 mod buffers_in_flight;

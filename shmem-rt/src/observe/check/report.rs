@@ -1,4 +1,4 @@
-//! Reports of mistakes.
+//! Prints the mistakes that checks have found.
 
 use std::collections::HashSet;
 use std::io;
@@ -55,7 +55,7 @@ impl Reports {
         );
     }
 
-    /// Reports a put that is not ordered before the flag that was set after it.
+    /// Reports an access to the data of a put that a flag followed without a fence between the two.
     pub(super) fn early_flag(&self, put: &Where, flag: &Site, wait: &Site, later: &Where, what: &str) {
         self.say(
             &format!("flag {} {flag} {}", put.site, later.site),
@@ -69,7 +69,7 @@ impl Reports {
         );
     }
 
-    /// Reports an access to the data of a put with a signal, after a wait that another signal may have ended.
+    /// Reports an access to the data of a put with a signal, after a wait that the signal of another put may have ended.
     pub(super) fn other_signal(&self, put: &Where, wait: &Site, later: &Where, what: &str) {
         self.say(
             &format!("signal {} {wait} {}", put.site, later.site),
@@ -82,7 +82,7 @@ impl Reports {
         );
     }
 
-    /// Reports stepwise waits for several puts whose signals are added to one word.
+    /// Reports waits for a part of the signals that several puts add to one word: such waits do not tell which puts have arrived.
     pub(super) fn steps(&self, put: &Where, wait: &Where) {
         self.say(
             &format!("steps {} {}", put.site, wait.site),
@@ -106,7 +106,7 @@ impl Reports {
         );
     }
 
-    /// Ends the job if any PE has found a mistake. All PEs call this together.
+    /// Ends the job if any PE has found a mistake. All PEs call this function together.
     pub(super) fn conclude(&self) -> io::Result<()> {
         let mine = self.said.lock().len();
         let all = self.bootstrap.exchange("checks", &codec::encode(&mine))?;
@@ -115,7 +115,7 @@ impl Reports {
             let mistakes = counted(found, "mistake");
             self.bootstrap.abort(CODE, &format!("SHMEM_CHECK found {mistakes}, reported above"));
         }
-        // PE 0 ends the job before another PE leaves it in order.
+        // All PEs wait here, so that PE 0 can end the job before another PE leaves it without an error.
         self.bootstrap.fence()
     }
 

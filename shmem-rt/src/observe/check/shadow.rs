@@ -1,6 +1,6 @@
-//! Shared memory of the checks: one memfd of the node's first PE, mapped by all PEs of the node, with a [`Shadow`] for each.
+//! Shared memory of the checks: a memfd that the node's first PE makes and all PEs of the node map, with a [`Shadow`] for each PE.
 //!
-//! Each shadow has a lock. No PE holds two of them.
+//! Each shadow has a lock. A PE holds one of these locks at most, so they cannot deadlock.
 
 use std::cell::UnsafeCell;
 use std::io;
@@ -21,7 +21,7 @@ use crate::caller::{self, CallSite};
 /// Upper limit on the source lines that a PE records.
 pub(super) const MOST_SITES: usize = 1024;
 
-/// The shadow of one PE. All zeroes is the initial state.
+/// The data that checks share about one PE. All zero bytes are the initial state.
 #[repr(C)]
 pub(super) struct Shadow {
     lock: AtomicU32,
@@ -33,9 +33,9 @@ pub(super) struct Body {
     pub(super) history: History,
     pub(super) words: Words,
     pub(super) known: Clock,
-    /// The PE's clocks at its last two collectives of each team.
+    /// For each team, the PE's clocks at its last two collectives: a slower PE may still read the older clock.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
-    /// The PE's clocks at its started collectives of each team: twice `MOST_REQUESTS`, because another PE may be that far ahead.
+    /// For each team, the PE's clocks at its latest non-blocking collectives. It may be `MOST_REQUESTS` ahead of another PE.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
@@ -51,7 +51,7 @@ impl Body {
     }
 }
 
-/// The clock that a PE published at a collective.
+/// The clock that a PE published when it entered a collective, with the number of the collective in its team.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Meeting {
@@ -88,7 +88,7 @@ pub(super) struct Shadows {
 }
 
 impl Shadows {
-    /// Maps the shadows of `pes` PEs, of which the caller is number `slot`. All PEs of the job call this together.
+    /// Maps the shadows of `pes` PEs. The caller has number `slot` among them. All PEs of the job call this function together.
     pub(super) fn create(bootstrap: &dyn Bootstrap, slot: usize, pes: usize) -> io::Result<Self> {
         let bytes = pes * size_of::<Shadow>();
         let mut mine: Option<OwnedFd> = None;
@@ -101,23 +101,23 @@ impl Shadows {
         let shared = bootstrap.share(&descriptors)?;
         let lost = || io::Error::new(io::ErrorKind::NotFound, "the memory for checks was not passed on");
         let memory = shared.first().and_then(|of_first| of_first.first()).ok_or_else(lost)?;
-        // An access beyond the end would be a SIGBUS.
+        // A memfd that is too short is refused, because an access beyond its end would raise SIGBUS.
         if rustix::fs::fstat(memory)?.st_size.cast_unsigned() < bytes as u64 {
             return Err(lost());
         }
         Ok(Self { map: MmapOptions::new().len(bytes).map_raw(memory)?, pes })
     }
 
-    /// Locks one shadow and works on it.
+    /// Calls `work` with one PE's shadow, while its lock is held.
     pub(super) fn with<R>(&self, slot: usize, work: impl FnOnce(&mut Body) -> R) -> R {
         assert!(slot < self.pes, "a slot of this node");
         let shadow = self.map.as_mut_ptr().cast::<Shadow>().wrapping_add(slot);
-        // SAFETY: the mapping has room for `pes` shadows and lives as long as `self`; it begins at a page.
-        // A shadow is an atomic and a cell.
+        // SAFETY: the mapping contains `pes` shadows, and `slot` is less. It lives as long as `self`, and is aligned to
+        // a page. Shared access is sound because a shadow consists of an atomic and an `UnsafeCell`.
         let shadow = unsafe { &*shadow };
         let _locked = Locked::new(&shadow.lock);
-        // SAFETY: the lock excludes all other threads and processes from the cell. It holds numbers and texts, of which every
-        // bit pattern is a value.
+        // SAFETY: the lock excludes all other threads and processes from the cell. Its numbers and texts have no invalid bit
+        // pattern.
         work(unsafe { &mut *shadow.body.get() })
     }
 }
@@ -129,7 +129,7 @@ impl<'a> Locked<'a> {
         let mut turns = 0_u32;
         while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
             turns += 1;
-            // PEs may outnumber cores, and the holder must run.
+            // There may be more PEs than cores, and the PE that holds the lock must get a core.
             if turns.is_multiple_of(64) {
                 std::thread::yield_now();
             }

@@ -1,4 +1,4 @@
-//! Programs of the PEs.
+//! Programs that the PEs of `pmix.rs` run.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -8,13 +8,13 @@ use rustix::process::{Signal, getpid, kill_process};
 use shmem::bootstrap::{Bootstrap, Connection, connect};
 use shmem::prelude::*;
 
-/// Variable that names the program.
+/// Environment variable with the name of the program.
 pub(crate) const NAME: &str = "TEST_PMIX_PROGRAM";
 
 #[symmetric]
 static BOX: [u64; 1] = [u64::MAX];
 
-/// Runs a program and exits. In a program whose name ends in `-N`, PE `N` fails.
+/// Runs a program and exits. If the name of the program ends with `-N`, PE `N` fails.
 pub(crate) fn run(name: &str) -> ! {
     let about = name.rsplit('-').next().unwrap().parse::<usize>().ok();
     match name {
@@ -66,14 +66,14 @@ pub(crate) fn run(name: &str) -> ! {
 
 fn join() -> Box<dyn Bootstrap> {
     let settings = shmem::env::Settings::from_process().unwrap();
-    // SAFETY: once, and there is no world in this process.
+    // SAFETY: called once, in a process without a world.
     match unsafe { connect(&settings) }.unwrap() {
         Connection::Joined(job) => job,
         Connection::Launched(code) => std::process::exit(code.into()),
     }
 }
 
-/// Values of different lengths, and the same key again with another value.
+/// Exchanges values of different lengths, then another value under the same key.
 fn exchange(job: &dyn Bootstrap) {
     let said = |pe: usize, round: usize| vec![(pe + round) as u8; pe * 50_000];
     for round in 0..3 {
@@ -82,8 +82,8 @@ fn exchange(job: &dyn Bootstrap) {
     }
 }
 
-/// Shares more descriptors of one PE than a packet takes, and fewer than 1024 of all PEs. Each PE reads through the last one of each
-/// PE what its owner wrote.
+/// Shares descriptors: more of one PE than fit one packet, and less than 1024 of all PEs. Through the last descriptor of each PE,
+/// each PE reads what the owner wrote.
 fn share(job: &dyn Bootstrap) {
     let count = |pe: usize| if pe == 1 { 300 } else { 10 * pe + 1 };
     let mut ends = rustix::pipe::pipe().unwrap();
@@ -113,8 +113,8 @@ fn ring(world: &World) {
     println!("PE {me} of {pes} has its neighbour's");
 }
 
-/// Runs another program of this library as a child of a PE. Without the socket of `PMI_FD` it is a job of its own. By other variables,
-/// it would be taken for the PE: it is refused, unless `SHMEM_SINGLETON` is set.
+/// Runs another program of this library as a child of a PE. Without the socket of `PMI_FD`, the child is a job of its own. With
+/// variables by which it would be taken for the PE, it is refused unless `SHMEM_SINGLETON` is set.
 fn start_another() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "pmix::program", "--nocapture", "-q"]).env(NAME, "ring");

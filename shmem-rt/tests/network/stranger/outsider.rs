@@ -11,10 +11,10 @@ use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, InfoEntry, Libra
 
 use crate::dice::Dice;
 
-/// How long a connection may take.
+/// Upper limit on the time to connect.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A call returns this if it is to be tried again.
+/// Result of a call that must be repeated.
 const AGAIN: isize = -(FI_EAGAIN as isize);
 
 const BUFFER: usize = 1 << 18;
@@ -23,34 +23,34 @@ const BUFFER: usize = 1 << 18;
 pub(crate) enum Outcome {
     Done,
     Refused,
-    /// No completion.
+    /// There was no completion in time.
     Silence,
 }
 
-/// An access to memory of another process.
+/// An access to the memory of another process.
 #[derive(Clone, Copy)]
 pub(crate) enum Touch {
     Read,
-    /// With remote completion data, if there are any.
+    /// A write, with remote completion data if there are any.
     Write(Option<u64>),
-    /// Remote completion data without a write.
+    /// Only remote completion data.
     Tell(u64),
 }
 
-/// An endpoint, which is never closed.
+/// An endpoint that is never closed.
 pub(crate) struct Outsider {
     endpoint: &'static Endpoint,
     peer: fi_addr_t,
     pub(crate) buffer: &'static mut [u8],
     pub(crate) dice: Dice,
-    /// How long an operation may take.
+    /// Upper limit on the time of an operation.
     pub(crate) patience: Duration,
 }
 
 impl Outsider {
-    /// Opens an endpoint on the interface `lo` for a port of this host.
+    /// Opens an endpoint on the interface `lo`, whose peer is a port of this host.
     pub(crate) fn open(provider: &str, port: u16) -> Self {
-        // SAFETY: the system's.
+        // SAFETY: the loaded library is the system's libfabric.
         let library = unsafe { Library::load(None) }.expect("the stranger has a libfabric");
         let named = CString::new(provider).expect("the name of a provider");
         let asked = Hints {
@@ -59,7 +59,7 @@ impl Outsider {
             provider: Some(&named),
             ..Hints::default()
         };
-        // Without connections, a refused operation has no completion.
+        // Providers without connections report no completion of a refused operation, so the wait is short.
         let patience = if provider.starts_with("udp") { PATIENCE / 20 } else { PATIENCE };
         let list = library.offers(&asked).expect("the stranger has the provider");
         let is_there =
@@ -71,7 +71,7 @@ impl Outsider {
         let [a, b, c, d] = Ipv4Addr::LOCALHOST.octets();
         let [family, family_high] = (libc::AF_INET as u16).to_ne_bytes();
         let address = [family, family_high, high, low, a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
-        // SAFETY: an address of the form that the entry has, whole.
+        // SAFETY: `address` is whole, and has the format of the provider's entry.
         let found = unsafe { endpoint.addresses().insert(&address) };
         let peer = found.unwrap_or_else(|refused| panic!("the address of port {port}: {refused:?}"));
         let (endpoint, buffer) = (Box::leak(Box::new(endpoint)), vec![0; BUFFER].leak());
@@ -82,7 +82,7 @@ impl Outsider {
         self.dice.below(1 << 31) << 33 | self.dice.below(1 << 31)
     }
 
-    /// Reads bytes of another process, or writes to them, at an address behind a key.
+    /// Reads or writes the remote range (key, address, length) of another process.
     pub(crate) fn touch(&mut self, touch: Touch, (key, addr, len): (u64, u64, usize)) -> Outcome {
         let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: len };
         let remote = fi_rma_iov { addr, len, key };
@@ -105,9 +105,9 @@ impl Outsider {
         let tells = told.map_or(0, |_| u64::from(FI_REMOTE_CQ_DATA));
         let flags = u64::from(FI_COMPLETION | FI_DELIVERY_COMPLETE) | tells;
         self.finish(patience, || match touch {
-            // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
+            // SAFETY: buffer and context are never freed. Whether the peer's memory can be accessed is under test.
             Touch::Read => unsafe { calls::readmsg(endpoint, message, FI_COMPLETION.into()) },
-            // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
+            // SAFETY: buffer and context are never freed. Whether the peer's memory can be accessed is under test.
             _ => unsafe { calls::writemsg(endpoint, message, flags) },
         })
     }
@@ -124,7 +124,7 @@ impl Outsider {
             data: 0,
         };
         let (endpoint, message) = (self.endpoint.as_ptr(), &raw const message);
-        // SAFETY: neither the buffer nor the context is ever freed.
+        // SAFETY: buffer and context are never freed.
         self.finish(wait, || unsafe { calls::sendmsg(endpoint, message, FI_COMPLETION.into()) })
     }
 
@@ -158,12 +158,12 @@ impl Outsider {
     }
 }
 
-/// Memory for the provider, never freed.
+/// Returns memory that the provider may use as an operation's context. It is never freed.
 fn context() -> *mut c_void {
     Box::leak(Box::new([0_u64; 8])).as_mut_ptr().cast()
 }
 
-/// A connection that says nothing, or what is no language.
+/// Opens a TCP connection, over which a test sends nothing, or noise.
 pub(crate) fn connect(port: u16) -> Option<TcpStream> {
     let address = (Ipv4Addr::LOCALHOST, port).into();
     TcpStream::connect_timeout(&address, PATIENCE).ok()

@@ -1,4 +1,4 @@
-//! Barriers, and histories of collectives on the world and on teams.
+//! Barriers, and random sequences of collectives on the world and on teams.
 
 use shmem::prelude::*;
 
@@ -34,7 +34,7 @@ fn sums(world: &World) {
     play(world, &[TOTALS, PARTIALS, OPERATIONS].concat(), 4, MOST);
 }
 
-// Barrier algorithms of a node, and nodes whose PEs are or are not consecutive.
+// Barrier algorithms of a node; nodes whose PEs are consecutive, or not.
 under! {
     teams_that_meet_in_lines: 5, teams, "SHMEM_BARRIER_ALGORITHM" = "lines";
     teams_that_are_counted: 5, teams, "SHMEM_BARRIER_ALGORITHM" = "counter";

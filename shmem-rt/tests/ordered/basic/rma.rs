@@ -1,4 +1,4 @@
-//! put and get between PEs, typed and untyped, of statics and heap objects.
+//! `put` and `get` between PEs, typed and untyped, on statics and heap objects.
 
 use std::fmt::Debug;
 
@@ -17,7 +17,8 @@ static BYTE: [u8; 3];
 #[symmetric]
 static START: u64 = 42;
 
-/// Each PE writes to a part of the next PE's object, and reads those of all PEs. The model is the round in which each element was written.
+/// Each PE writes to a part of the next PE's object, and reads all PEs' objects. The model is the round in which each element was
+/// written.
 fn are_moved<'o, T: PlainData + PartialEq + Debug>(
     world: &World,
     place: impl Fn(Pe) -> On<'o, [T]>,

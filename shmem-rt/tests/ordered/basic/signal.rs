@@ -1,4 +1,4 @@
-//! Put with signal: a PE that sees the signal sees the data.
+//! Puts with a signal: a PE that sees the signal also sees the data.
 
 use shmem::prelude::*;
 
@@ -17,7 +17,7 @@ static VALUES: Signal;
 #[symmetric]
 static CONSUMED: Signal;
 
-/// Each round overwrites the data of the round before, and checks all of it.
+/// Each round overwrites the data of the round before, and checks all data.
 #[shmem::test(pes = 2)]
 fn whoever_sees_the_signal_sees_the_data(world: &mut World) {
     let other = world.pe(1 - world.my_pe()).unwrap();

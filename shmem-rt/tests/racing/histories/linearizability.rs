@@ -1,6 +1,6 @@
-//! Atomic operations are linearizable, between threads and between PEs of one node and of two: many short histories of four
-//! threads on integers and floating-point numbers of 32 and 64 bits, recorded with the times of the host's clock. All threads begin a
-//! history together. Threads yield inside operations, so that operations overlap on a shared core.
+//! Atomic operations are linearizable, between threads and between PEs of one node and of two. Four threads carry out many short
+//! histories on integers and floating-point numbers of 32 and 64 bits, and record the times of the host's clock. All threads begin
+//! a history together. Threads yield inside operations, so that operations overlap on a shared core.
 
 use std::collections::HashSet;
 use std::thread;
@@ -14,10 +14,10 @@ use crate::dice::Dice;
 
 const THREADS: usize = 4;
 
-/// Words of one width, each of which has one history.
+/// Number of words of one width. Each word has one history.
 const HISTORIES: usize = 128;
 
-/// A word without a history, which fills lists.
+/// A word without a history, to fill lists.
 const SPARE: usize = HISTORIES;
 
 /// Operations of each thread on a word.
@@ -26,13 +26,13 @@ const MOST: usize = 12;
 /// One in so many operations yields the core before it is carried out.
 const YIELDS: u64 = 32;
 
-/// Operations that overlap another one, of which a run needs so many.
+/// Number of overlapping operations that a run needs.
 const LEAST: usize = 200;
 
 /// The record of an operation: whether it has a result, the result, and its times.
 type Record = [u64; 4];
 
-/// The history that each thread has arrived at, on PE 0. Set and not added to, since additions are under test.
+/// The history that each thread has reached, in PE 0's memory. Threads set these words, because additions are under test.
 #[symmetric]
 static ARRIVED: [Atomic<u64>; THREADS];
 #[symmetric]
@@ -44,22 +44,22 @@ static WIDE_FLOATS: [Atomic<f64>; HISTORIES + 1];
 #[symmetric]
 static NARROW_FLOATS: [Atomic<f32>; HISTORIES + 1];
 
-/// Carries a bit operation out, as [`Numbers::carry_out`].
+/// Carries out a bitwise operation, as [`Numbers::carry_out`] does others.
 type Bits<'w, V> = fn(&Numbers<'w, V>, usize, Op, Form) -> Option<V>;
 
-/// Words of PE 0, each with a history, and the numbers that they hold.
+/// Words of PE 0, each with a history, and conversions of their values.
 struct Numbers<'w, V: AmoValue> {
     world: &'w World<Multiple>,
     words: On<'w, [Atomic<V>]>,
-    /// The bits of an integer that they hold. Floating-point numbers stay exact.
+    /// The bits of an integer that words use. With few bits, floating-point numbers stay exact.
     mask: u64,
     of: fn(u64) -> V,
     to: fn(V) -> u64,
-    /// The bit operations of integers. Floating-point words are added to instead.
+    /// Bitwise operations of integers. Floating-point words are added to instead.
     bits: Option<Bits<'w, V>>,
 }
 
-/// Calls the routine of a form. Evaluates to the value before, if the routine returns it.
+/// Calls the routine of a form. Evaluates to the old value, if the routine returns it.
 macro_rules! formed {
     ($it:ident[$at:ident], $form:ident: $silent:ident or $fetching:ident $(, $each:ident)? ($($value:expr),*)) => {
         if $form == Form::Silent {
@@ -88,7 +88,7 @@ macro_rules! formed {
     }};
 }
 
-/// A list with the word of a history.
+/// Returns a list of words that includes the word of a history.
 fn listed(history: usize) -> [usize; 5] {
     [SPARE, SPARE, history, SPARE, SPARE]
 }
@@ -96,12 +96,12 @@ fn listed(history: usize) -> [usize; 5] {
 /// The form in which an operation is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The one without a result, if there is one.
+    /// The routine without a result, if there is one.
     Silent,
     Fetching,
-    /// In a scope, at whose end the result is there.
+    /// The routine in a scope, at whose end the result is available.
     Scoped,
-    /// In a list, if there are lists of it.
+    /// The routine for lists, if there is one.
     Listed,
 }
 
@@ -117,7 +117,7 @@ impl<V: BitValue> Numbers<'_, V> {
 }
 
 impl<V: AmoValue> Numbers<'_, V> {
-    /// Carries out an operation on the word of a history. Returns the value before, if the routine does.
+    /// Carries out an operation on the word of a history. Returns the old value, if the routine does.
     fn carry_out(&self, at: usize, op: Op, form: Form) -> Option<u64> {
         let (world, word, of) = (self.world, self.words.index(at), self.of);
         let before = match op {
@@ -138,13 +138,13 @@ impl<V: AmoValue> Numbers<'_, V> {
             Op::Max(v) => formed!(self[at], form: set_max or fetch_max, fetch_max_each(of(v))),
         };
         if before.is_none() {
-            // It may happen until then.
+            // The operation may take effect at any time until this quiet.
             world.quiet();
         }
         before.map(self.to)
     }
 
-    /// Draws an operation: few values, so that many comparisons succeed; many additions, so that a lost one is seen.
+    /// Draws an operation. It has few values, so that many comparisons succeed, and many additions, so that a lost one is noticed.
     fn draw(&self, dice: &mut Dice) -> Op {
         let (kind, value) = (dice.below(14), dice.below(4));
         match kind {
@@ -162,8 +162,8 @@ impl<V: AmoValue> Numbers<'_, V> {
         }
     }
 
-    /// The operations of a thread in all histories: the history, the operation, its form, and whether it yields before. All threads
-    /// know them.
+    /// Returns a thread's operations in all histories: (history, operation, form, whether the thread yields before). All threads
+    /// know all operations.
     fn plan(&self, thread: usize, round: usize) -> impl Iterator<Item = (usize, Op, Form, bool)> {
         let mut dice = Dice((thread + THREADS * round) as u64);
         (0..HISTORIES * MOST).map(move |number| {
@@ -172,7 +172,7 @@ impl<V: AmoValue> Numbers<'_, V> {
         })
     }
 
-    /// Carries out one thread's part of all histories: at any time, all threads work on the word of one history.
+    /// Carries out one thread's part of all histories. All threads work on the same history at a time.
     fn thread(&self, number: usize, round: usize) -> Vec<Record> {
         let (world, arrived) = (self.world, ARRIVED.on(self.words.pe()));
         let plan = self.plan(number, round).enumerate();
@@ -194,7 +194,7 @@ impl<V: AmoValue> Numbers<'_, V> {
         records.collect()
     }
 
-    /// Runs histories in all threads of all PEs. PE 0 gets all events.
+    /// Runs histories in all threads of all PEs. Returns all events on PE 0.
     fn run(&self, round: usize) -> Vec<Vec<Event>> {
         let (world, root, threads_of_a_pe) = (self.world, self.words.pe(), THREADS / self.world.n_pes());
         if world.me() == root {
@@ -284,23 +284,23 @@ enum Op {
     And(u64),
     Or(u64),
     Xor(u64),
-    /// Unsigned.
+    /// The smaller value, compared as unsigned integers.
     Min(u64),
     Max(u64),
 }
 
-/// One operation, as the thread that called it saw it.
+/// One operation, as the calling thread has observed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     op: Op,
-    /// Its result, if it has one.
+    /// The result of the operation, if it has one.
     result: Option<u64>,
     invoked: u64,
     returned: u64,
 }
 
 impl Op {
-    /// The word afterwards.
+    /// Returns the value of a word after the operation.
     fn applied(self, value: u64, mask: u64) -> u64 {
         let after = match self {
             Self::Fetch => value,
@@ -318,12 +318,12 @@ impl Op {
     }
 }
 
-/// Whether the events could have happened one after the other to a word that is 0 at first, each between its
-/// invocation and its return, and give what they gave.
+/// Returns whether the events are linearizable: could they have happened one after the other to a word that is 0 at first, each
+/// between its invocation and its return, with the same results?
 ///
-/// The algorithm of Wing and Gong ("Testing and verifying concurrent objects", 1993), with the memory of states that Lowe
-/// added: an operation may come next if no other that is left had returned before it was invoked. A state is what has
-/// happened and the value of the word; none is looked at twice.
+/// The algorithm of Wing and Gong ("Testing and verifying concurrent objects", 1993), with Lowe's memory of states. An operation
+/// may be next if no other remaining operation had returned before it was invoked. A state is the set of operations that have
+/// happened, and the value of the word. No state is examined twice.
 fn is_linearizable(events: &[Event], mask: u64) -> bool {
     assert!(events.len() <= 64, "a history of {} events is too long", events.len());
     let all = if events.len() == 64 { u64::MAX } else { (1 << events.len()) - 1 };

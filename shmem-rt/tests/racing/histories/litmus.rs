@@ -1,7 +1,7 @@
-//! Litmus tests of fence, quiet and signals: small programs, run many times, that fail in a forbidden outcome.
+//! Litmus tests of fence, quiet and signals: small programs that run many times, and fail in a forbidden outcome.
 //!
-//! On a node, the hardware orders much (x86-64 does not reorder stores). The loopback transport delivers in any order that the rules
-//! allow: there each test fails without its fence, its quiet or the order of its signal (`ci/mutants.sh`).
+//! On a node, the hardware orders much (x86-64 does not reorder stores). The loopback transport delivers in any order that the
+//! rules allow. There, each test fails without its fence, its quiet or the order of its signal (`ci/mutants.sh`).
 
 use shmem::prelude::*;
 use shmem::thread::Private;
@@ -23,7 +23,7 @@ static ACKNOWLEDGED: Signal;
 #[symmetric]
 static WORDS: [[u64; 8]; 20_000];
 
-/// Whether operations are loads and stores; elsewhere each takes some microseconds.
+/// Returns whether operations are loads and stores. Over other transports, each takes some microseconds.
 fn is_in_memory() -> bool {
     std::env::var("SHMEM_TRANSPORT").map_or(true, |transport| transport == "shm")
 }
@@ -32,7 +32,7 @@ fn rounds() -> u64 {
     if is_in_memory() { 5000 } else { 300 }
 }
 
-/// PE 0 sends in each round, through the world and a context. PE 1 must see all data of the round when it sees the flag.
+/// In each round, PE 0 sends data and a flag through the world and a context. If PE 1 sees the flag, it must see all data.
 fn message(world: &World, send: impl Fn(&World, &Ctx<'_, Private>, Pe, u64)) {
     let (sender, receiver) = (world.pe(0).unwrap(), world.pe(1).unwrap());
     let context = world.create_ctx::<Private>().unwrap();
@@ -59,7 +59,7 @@ fn put_both(token: &dyn Stores, to: Pe, round: u64) {
     token.put(MORE.on(to), &[round; N]);
 }
 
-/// Tests by [`message`], with the operations of a round.
+/// Defines tests by [`message`]. Each has the operations of a round.
 macro_rules! messages {
     ($(fn $name:ident($($given:pat_param),*) $send:block)*) => {$(
         #[shmem::test(pes = 2)]
@@ -82,7 +82,7 @@ messages! {
             strided!(s, MORE@to[1..; 2] = row[1..; 2]);
             world.fence();
             world.signal_set(FLAG.on(to), round);
-            // The end of the scope would deliver otherwise.
+            // Without this wait, the end of the scope would deliver the put.
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
     }
@@ -100,7 +100,7 @@ messages! {
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
     }
-    // The flag is sent through another stream than the data.
+    // The flag is sent through another stream than the data are.
     fn put_quiet_flag_across_contexts(world, ctx, to, round) {
         put_both(ctx, to, round);
         ctx.quiet();
@@ -121,7 +121,7 @@ messages! {
     }
 }
 
-/// A PE sets a signal while another one adds to it: each addition is added to the set value or was overwritten.
+/// A PE sets a signal while another PE adds to it. Each addition is part of the final value, or was overwritten.
 #[shmem::test(pes = 2)]
 fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
     const ADDITIONS: u64 = 20;
@@ -151,7 +151,7 @@ fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
     }
 }
 
-/// PE 2 sees data of PE 0 when it gets a signal from PE 1, which got a signal from PE 0.
+/// PE 0 sends data, then a signal to PE 1. PE 1 sends a signal to PE 2. PE 2 must see the data.
 #[shmem::test(pes = 3)]
 fn quiet_is_visible_to_third_parties(world: &mut World) {
     let [first, second, third] = [0, 1, 2].map(|pe| world.pe(pe).unwrap());
@@ -177,7 +177,7 @@ fn quiet_is_visible_to_third_parties(world: &mut World) {
     world.barrier_all();
 }
 
-/// One word counts puts of the own node and of another node. When it shows all, all data are there.
+/// One word counts puts of this node and of another node. When it has counted all, all data have arrived.
 #[shmem::test(pes = 4, env("SHMRUN_HOSTS_AS" = "2x2"))]
 fn puts_of_two_nodes_counted_in_one_word(world: &mut World) {
     let receiver = world.pe(0).unwrap();
@@ -205,8 +205,8 @@ fn puts_of_two_nodes_counted_in_one_word(world: &mut World) {
     world.barrier_all();
 }
 
-/// A stream neither orders nor completes operations of another stream. On a node, puts are complete when they return; on loopback,
-/// both effects are seen.
+/// A stream neither orders nor completes operations of another stream. On a node, puts are complete when they return. Over
+/// loopback, both effects occur.
 #[shmem::test(pes = 2)]
 fn streams_are_independent(world: &mut World) {
     let context = world.create_ctx::<Private>().unwrap();
@@ -215,14 +215,14 @@ fn streams_are_independent(world: &mut World) {
     let to = world.pe(1).unwrap();
     for round in 1..=rounds() {
         if world.my_pe() == 0 {
-            // Quiet of another stream.
+            // The quiet of another stream does not complete this put.
             world.put(DATA.on(to), &[round; N]);
             ctx.quiet();
             let mut seen = [0; N];
             ctx.get(&mut seen, DATA.on(to));
             incomplete += u32::from(seen != [round; N]);
             world.quiet();
-            // Fences of both.
+            // The fences of both streams do not order this put before the flag.
             world.put(MORE.on(to), &[round; N]);
             world.fence();
             ctx.fence();
@@ -243,8 +243,8 @@ fn streams_are_independent(world: &mut World) {
     world.barrier_all();
 }
 
-/// Two PEs write, call quiet, and read the word of the other: one of them must see it (Dekker). Without the fence in quiet, x86-64 may
-/// execute the load first, though seldom.
+/// Two PEs write, call quiet, and read each other's word. At least one must see the other's write (Dekker). Without the fence in
+/// quiet, x86-64 may execute the load first, though seldom.
 #[shmem::test(pes = 2)]
 fn put_quiet_get_on_both_sides(world: &mut World) {
     let me = world.my_pe();
@@ -256,9 +256,9 @@ fn put_quiet_get_on_both_sides(world: &mut World) {
     for (round, found) in found.iter_mut().enumerate() {
         let there = WORDS.on(other).index(round).index(me);
         let mine = WORDS.here(world).index(round).index(1 - me);
-        // Brings the word into the own cache, so that the store of the other PE takes longer than the load.
+        // Loads the word into this core's cache, so that the other PE's store takes longer than the load.
         _ = mine.load();
-        // Both start by the clock: a barrier would order them.
+        // Both PEs start by the clock, because a barrier would order them.
         while monotonic_now() < start[0] + round as u64 * slot {
             std::hint::spin_loop();
         }

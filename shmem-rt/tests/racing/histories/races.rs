@@ -1,5 +1,5 @@
-//! Threads and PEs write and read the same words at the same time, by each operation that moves data. A read may mix bytes of several
-//! writes, and has no other effect. ThreadSanitizer (`ci/sanitize.sh`) reports plain accesses.
+//! Threads and PEs write and read the same words at the same time, by each operation that moves data. A read may mix bytes of
+//! several writes, but has no other effect. ThreadSanitizer (`ci/sanitize.sh`) reports plain accesses.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -35,12 +35,12 @@ fn all_of<T: bytemuck::Pod>(byte: u8) -> T {
     value
 }
 
-/// Whether each byte is one that was written.
+/// Returns whether each byte is one that was written.
 fn is_known<T: bytemuck::Pod>(values: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(values).iter().all(|byte| *byte <= 2)
 }
 
-/// The rounds of two threads, which wait for each other by relaxed accesses: these order nothing else.
+/// The rounds of two threads. They wait for each other by relaxed accesses, which order nothing else.
 #[derive(Default)]
 struct Together([AtomicUsize; 2]);
 
@@ -127,8 +127,8 @@ fn threads_use_the_same_words_of_any_pe(world: &mut World<Multiple>) {
     assert!(is_known(&[world.g(ROW.on(world.me()).index(0))]));
 }
 
-/// Memory that a raw address writes to may become an object meanwhile. The program is wrong, and its object has other contents, but
-/// there is no undefined behaviour.
+/// Memory that a raw address writes to may become an object meanwhile. The program is wrong, and the object gets other contents,
+/// but there is no undefined behaviour.
 #[shmem::test(pes = 1)]
 fn an_object_begins_while_a_raw_address_is_written(world: &mut World<Multiple>) {
     const BYTES: usize = 4096;

@@ -1,4 +1,4 @@
-//! Checks of calls that move data.
+//! Checks of calls that move data, against limits and demands.
 
 use shmem_core::libfabric::bindings::*;
 
@@ -7,7 +7,7 @@ use crate::demand::demands;
 use crate::operation::{Operation, RECEIVE};
 use crate::shared::{NO_KEY, port_in};
 
-/// Lowest address of memory that a process of 64 bits maps in practice: lower ones are offsets by mistake.
+/// Lowest virtual address that a 64-bit process maps in practice. A lower remote address is an offset, by a user's mistake.
 const LOWEST_ADDRESS: u64 = 1 << 32;
 
 impl Endpoint {
@@ -52,7 +52,7 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::check`], for the remote memory.
+    /// Ends the process if the remote memory of a call violates a demand.
     fn check_remote(&self, operation: &Operation) {
         let call = operation.call;
         let Some(ports) = self.ports.get() else {

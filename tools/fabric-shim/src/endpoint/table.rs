@@ -1,4 +1,4 @@
-//! The tables of functions of an endpoint.
+//! Tables of function pointers in the structure of an endpoint (`fid_ep`), and the functions.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
@@ -14,7 +14,7 @@ use crate::operation::{
     ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
 };
 
-/// The structure of an endpoint for users.
+/// Returns the structure of an endpoint that users see.
 pub(super) fn seen(context: *mut c_void) -> fid_ep {
     let ops = table!(fi_ops { close: close::<Arc<Endpoint>>, bind, control });
     fid_ep {
@@ -35,7 +35,7 @@ pub(super) fn seen(context: *mut c_void) -> fid_ep {
 
 called! {
     fn getname(endpoint: Arc<Endpoint> as fid_ep, address: *mut c_void, length: *mut usize) -> c_int {
-        // SAFETY: an open endpoint, and the user's arguments.
+        // SAFETY: the endpoint is open. The other arguments are the user's, unchanged.
         unsafe { calls::getname(endpoint.real(), address, length) }
     }
 
@@ -43,12 +43,12 @@ called! {
         if command.cast_unsigned() == FI_ENABLE && endpoint.is_taken() {
             return failure(FI_EADDRINUSE);
         }
-        // SAFETY: an open endpoint, and the user's argument.
+        // SAFETY: the endpoint is open. The other arguments are the user's, unchanged.
         unsafe { calls::control(endpoint.real().cast(), command, argument) }
     }
 
     fn bind(endpoint: Arc<Endpoint> as fid, to: *mut fid, flags: u64) -> c_int {
-        // SAFETY: an open object (user).
+        // SAFETY: the user binds an open object.
         unsafe { endpoint.bind(to, flags) }
     }
 
@@ -58,29 +58,29 @@ called! {
         let (part, mut descriptor) = (libc::iovec { iov_base, iov_len }, descriptor);
         let desc = &raw mut descriptor;
         let message = to_no_memory(&fi_msg { msg_iov: &raw const part, desc, iov_count: 1, addr, context, data: 0 });
-        // SAFETY: a list of one buffer, which the user keeps until completion, and its descriptor.
+        // SAFETY: `message` names one buffer, which the user keeps until completion, and one descriptor.
         unsafe { endpoint.transfer(RECEIVE, &raw const message, endpoint.receive_flags) }
     }
 
     fn sendmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg, flags: u64) -> isize {
-        // SAFETY: a message of the user's.
+        // SAFETY: the user passes a valid message.
         let message = to_no_memory(unsafe { &*message });
-        // SAFETY: the user keeps the buffers until completion.
+        // SAFETY: the user passes a valid message, and keeps the buffers until completion.
         unsafe { endpoint.transfer(SEND, &raw const message, flags) }
     }
 
     fn readmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-        // SAFETY: a message of a user who keeps the buffers until completion.
+        // SAFETY: the user passes a valid message, and keeps the buffers until completion.
         unsafe { endpoint.transfer(READ, message, flags) }
     }
 
     fn writemsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-        // SAFETY: a message of a user who keeps the buffers until completion.
+        // SAFETY: the user passes a valid message, and keeps the buffers until completion.
         unsafe { endpoint.transfer(WRITE, message, flags) }
     }
 
     fn atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
-        // SAFETY: a message of a user who keeps the buffers until completion.
+        // SAFETY: the user passes a valid message, and keeps the buffers until completion.
         endpoint.take(unsafe { Operation::atomic(ATOMIC, message, NONE, NONE, flags) })
     }
 
@@ -88,7 +88,7 @@ called! {
         descriptors: *mut *mut c_void, count: usize, flags: u64) -> isize
     {
         let results = (results.cast_const(), descriptors, count);
-        // SAFETY: a message and elements of a user who keeps the buffers until completion.
+        // SAFETY: the user passes a valid message and `count` results, and keeps the buffers until completion.
         endpoint.take(unsafe { Operation::atomic(FETCH_ATOMIC, message, NONE, results, flags) })
     }
 
@@ -98,31 +98,31 @@ called! {
     {
         let compares = (compares, compare_descriptors, compare_count);
         let results = (results.cast_const(), descriptors, count);
-        // SAFETY: a message and elements of a user who keeps the buffers until completion.
+        // SAFETY: the user passes a valid message, operands and results, and keeps the buffers until completion.
         endpoint.take(unsafe { Operation::atomic(COMPARE_ATOMIC, message, compares, results, flags) })
     }
 }
 
 const NONE: Elements = (null(), null_mut(), 0);
 
-/// A message without remote memory in the form of one with it.
+/// Converts a message of a send or a receive to an RMA message without remote memory.
 fn to_no_memory(message: &fi_msg) -> fi_msg_rma {
     let fi_msg { msg_iov, desc, iov_count, addr, context, data } = *message;
     fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov: null(), rma_iov_count: 0, context, data }
 }
 
 impl Endpoint {
-    /// Carries out a call that is no atomic.
+    /// Carries out a send, a receive, a read or a write.
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion.
+    /// The message must fulfil the rules of libfabric's manual page. The user must keep the buffers until completion.
     unsafe fn transfer(&self, call: Call, message: *const fi_msg_rma, flags: u64) -> isize {
         if call == WRITE && immediate_completion::is_on() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the message fulfils libfabric's rules (caller).
             return unsafe { self.write_at_once(message, flags) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the message fulfils libfabric's rules, and the user keeps the buffers (caller).
         self.take(unsafe { Operation::transfer(call, message, flags) })
     }
 }

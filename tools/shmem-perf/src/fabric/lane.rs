@@ -1,4 +1,4 @@
-//! An endpoint of the bare program, and its operations.
+//! An endpoint of the bare program (the baseline over libfabric), and its operations.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -15,17 +15,16 @@ use shmem_core::libfabric::{Endpoint, calls};
 
 use super::{Bare, Peer};
 
-/// Entries of a completion queue, for errors only.
+/// Entries of the completion queue. It reports errors only.
 const QUEUE: usize = 1024;
 
-/// Polls of the counter for each poll of the queue.
+/// Number of polls of the completion counter for each poll of the queue.
 const LOOKS: u32 = 4096;
 
-/// The longest sleep of the progress thread, which then checks whether to end.
+/// The longest sleep of the progress thread, after which it checks whether to end.
 const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// An endpoint with its queue and its counter. One thread issues operations, whose completion the counter counts. Any thread may make
-/// progress on it.
+/// An endpoint with a queue and a completion counter. Only one thread may issue operations. Any thread may make progress.
 #[derive(Debug)]
 pub(crate) struct Lane {
     endpoint: Endpoint,
@@ -36,7 +35,7 @@ pub(crate) struct Lane {
 impl Lane {
     pub(crate) fn open(bare: &Arc<Bare>) -> Result<Self, String> {
         let open = |sleeps| Endpoint::open(&bare.addresses, QUEUE, sleeps);
-        // Some providers have nothing to sleep on.
+        // Some providers have no wait object, so threads cannot sleep on their queues.
         let endpoint = open(true).or_else(|_| open(false)).map_err(|refused| bare.failed(refused))?;
         Ok(Self { endpoint, bare: Arc::clone(bare), issued: AtomicU64::new(0) })
     }
@@ -45,13 +44,13 @@ impl Lane {
         self.endpoint.name().map_err(|refused| self.bare.failed(refused))
     }
 
-    /// Writes `bytes` bytes from `here` in this process's memory to `there` in the peer's.
+    /// Writes `bytes` bytes from offset `here` of this process's memory to offset `there` of the peer's memory.
     #[inline]
     pub(crate) fn put(&self, to: &Peer, there: usize, here: usize, bytes: usize) {
         self.transfer(true, to, there, here, bytes);
     }
 
-    /// Reads `bytes` bytes from `there` in the peer's memory to `here` in this process's.
+    /// Reads `bytes` bytes from offset `there` of the peer's memory to offset `here` of this process's memory.
     #[inline]
     pub(crate) fn get(&self, from: &Peer, there: usize, here: usize, bytes: usize) {
         self.transfer(false, from, there, here, bytes);
@@ -76,17 +75,17 @@ impl Lane {
         let endpoint = self.endpoint.as_ptr();
         if is_put {
             let flags = FI_DELIVERY_COMPLETE | if bytes <= bare.inject_size { FI_INJECT } else { 0 };
-            // SAFETY: the message names registered memory, here and there; both stay until the job ends.
+            // SAFETY: the message names registered memory of both processes, which stays mapped until the job ends.
             self.issue("fi_writemsg", || unsafe {
                 calls::writemsg(endpoint, &raw const message, flags.into())
             });
         } else {
-            // SAFETY: the message names registered memory, here and there; both stay until the job ends.
+            // SAFETY: the message names registered memory of both processes, which stays mapped until the job ends.
             self.issue("fi_readmsg", || unsafe { calls::readmsg(endpoint, &raw const message, 0) });
         }
     }
 
-    /// Adds the word at `here` to that at `there` in the peer's memory. Stores the old value after `here`.
+    /// Adds the local word at `here` to the peer's word at `there`. Stores the old value to the local word after `here`.
     #[inline]
     pub(crate) fn fetch_add(&self, to: &Peer, there: usize, here: usize) {
         let bare = &*self.bare;
@@ -106,14 +105,14 @@ impl Lane {
             context: ptr::null_mut(),
             data: 0,
         };
-        // SAFETY: the message names aligned words of registered memory, here and there; so is the result.
+        // SAFETY: operand, result and remote word are aligned words of registered memory, which stays mapped until the job ends.
         self.issue("fi_fetch_atomicmsg", || unsafe {
             let endpoint = self.endpoint.as_ptr();
             calls::fetch_atomicmsg(endpoint, &raw const message, &raw mut result, &raw mut of_result, 1, 0)
         });
     }
 
-    /// Waits until all issued operations are complete: writes are visible at the peer, reads here.
+    /// Waits until all issued operations are complete: written bytes are visible at the peer, read bytes in this process.
     #[inline]
     pub(crate) fn quiet(&self) {
         let mut looks = 0_u32;
@@ -134,7 +133,7 @@ impl Lane {
                 answer => self.lost(name, answer as c_int),
             }
         }
-        // One thread issues.
+        // A load and a store are enough, because only one thread issues operations.
         self.issued.store(self.issued.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
@@ -150,8 +149,8 @@ impl Lane {
         panic!("{call} of provider `{}` failed: {why}", self.bare.provider)
     }
 
-    /// Runs `body` while a thread makes progress on the endpoint. The thread sleeps on the descriptor of the queue, or yields where there
-    /// is none.
+    /// Runs `body` while another thread makes progress on the endpoint. That thread sleeps on the queue's file descriptor, or
+    /// yields if the provider has none.
     pub(crate) fn attended(&self, body: impl FnOnce()) {
         let is_over = AtomicBool::new(false);
         let attend = || {
@@ -161,14 +160,14 @@ impl Lane {
                     None => std::thread::yield_now(),
                     Some(descriptor) if self.endpoint.may_sleep() => {
                         let mut list = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
-                        // Woken, interrupted or late, it polls again.
+                        // The loop checks everything again, so the result of `poll` does not matter.
                         _ = poll(&mut list, Some(&NAP));
                     }
                     Some(_) => {}
                 }
             }
         };
-        /// Ends the thread, also after a panic.
+        /// Ends the progress thread when it is dropped, also by a panic of `body`.
         struct Over<'o>(&'o AtomicBool);
         impl Drop for Over<'_> {
             fn drop(&mut self) {

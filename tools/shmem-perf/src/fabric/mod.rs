@@ -1,6 +1,6 @@
-//! The bare program: calls libfabric directly, as the transport does. It has the same provider, delivery completion, a completion counter,
-//! a queue that reports errors alone, and the same kind of progress thread at the target. It is part of the measured PEs, with endpoints
-//! and memory of its own, so both run in turn between the same two processes.
+//! The bare program: the baseline over libfabric. It calls libfabric directly, as the library's transport does: with the same
+//! provider, delivery completion, a completion counter, a queue for errors only, and a progress thread at the target. It runs
+//! inside the measured PEs, with endpoints and memory of its own, so that both sides take turns between the same two processes.
 
 mod lane;
 mod pair;
@@ -24,11 +24,11 @@ use crate::runner::Runner;
 
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
-/// Variables of the library that the bare program reads as well.
+/// The variable that names the provider. The bare program reads it, too, as well as [`LIBFABRIC`].
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 pub(crate) const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 
-/// Returns the variables of a job over a provider. The bare program reads only the last one.
+/// Returns the environment variables of a job over `provider`. The bare program reads only the second one.
 pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
@@ -45,47 +45,47 @@ pub(crate) fn possible() -> Result<(), String> {
     Bare::open(PROVIDER, 8).map(drop)
 }
 
-/// The key of the registered memory, where the provider accepts one.
+/// The key that the registered memory requests. Some providers choose another one.
 const KEY: u64 = 0xBA5E;
 
 pub(crate) const CARD: usize = 1024;
 
-/// A domain of a provider with a table of addresses and registered memory. Fields are closed in order.
+/// The bare program's domain, with an address vector and registered memory. Fields are dropped in their order.
 ///
-/// Each process has one. Its endpoints are [`Lane`]s.
+/// Each process has one domain. Its endpoints are [`Lane`]s.
 #[derive(Debug)]
 pub(crate) struct Bare {
     provider: String,
-    /// Upper limit on the bytes of a write that the provider copies during the call.
+    /// Upper limit on the bytes of a write that the provider copies before the call returns.
     inject_size: usize,
     registration: Registration,
-    /// Mapped while it is registered; accessed through `start` only.
+    /// The mapping of the registered memory, which is accessed through `start` only. Dropped after `registration`.
     _map: MmapMut,
     start: *mut u8,
     bytes: usize,
     base: u64,
-    /// The local descriptor of the memory.
+    /// The descriptor of the registered memory, for local buffers.
     description: *mut c_void,
     addresses: Arc<Addresses>,
 }
 
-// SAFETY: the memory belongs to no thread; the threads that the measure chooses access it through the pointer.
+// SAFETY: the memory belongs to no thread. Threads access it by the raw pointer, and the benchmark orders their accesses.
 unsafe impl Send for Bare {}
-// SAFETY: the memory belongs to no thread; the threads that the measure chooses access it through the pointer.
+// SAFETY: the memory belongs to no thread. Threads access it by the raw pointer, and the benchmark orders their accesses.
 unsafe impl Sync for Bare {}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer {
     address: fi_addr_t,
-    /// The start of its memory: an address, or 0 where the provider uses offsets.
+    /// Remote address of the first byte of the peer's memory; 0 if the provider uses offsets.
     base: u64,
     key: u64,
 }
 
 impl Bare {
-    /// Opens a provider, and registers memory. Library and interface are the environment's, or the first ones.
+    /// Opens a provider and registers `bytes` bytes, with the libfabric and the interface that the environment names, or the first.
     fn open(provider: &str, bytes: usize) -> Result<Arc<Self>, String> {
-        // SAFETY: the user of the measure names the libfabric.
+        // SAFETY: the user of the benchmark selects the libfabric, and vouches for its initialisers.
         let library = unsafe { Library::load(variable(LIBFABRIC).as_deref()) };
         let library = library.map_err(|error| error.to_string())?;
         let failed = |refused| failed(library, provider, refused);
@@ -109,7 +109,7 @@ impl Bare {
             MmapMut::map_anon(bytes).map_err(|error| format!("no memory to measure with: {error}"))?;
         let start = map.as_mut_ptr();
         let access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-        // SAFETY: unmapped after the registration (the order of fields), and accessed through pointers only.
+        // SAFETY: `map` is dropped after `registration` (order of fields), and is accessed through pointers only.
         let registration =
             unsafe { Registration::new(&domain, (start, bytes), access, KEY) }.map_err(failed)?;
         let entry = domain.entry();
@@ -127,7 +127,7 @@ impl Bare {
         }))
     }
 
-    /// Returns what other processes need to address this one through `lane`: the start of its memory, the key, and the address.
+    /// Returns what other processes need to reach this one: the base of its memory, the key, and the address of `lane`'s endpoint.
     fn card(&self, lane: &Lane) -> Result<Vec<u8>, String> {
         let card = (self.base, self.registration.key(), lane.name()?);
         let mut card = serde_json::to_vec(&card).unwrap_or_else(|error| unreachable!("numbers: {error}"));
@@ -139,7 +139,7 @@ impl Bare {
     fn meet(&self, card: &[u8]) -> Result<Peer, String> {
         let (base, key, name): (_, _, Vec<u8>) = serde_json::from_slice(card)
             .map_err(|error| format!("a PE said of itself what is no address and no key: {error}"))?;
-        // SAFETY: an address, whole, as an endpoint of the same provider in another process gave it.
+        // SAFETY: `name` is the whole address of an endpoint of the same provider in another process.
         let address = unsafe { self.addresses.insert(&name) }.map_err(|refused| self.failed(refused))?;
         Ok(Peer { address, base, key })
     }
@@ -153,12 +153,12 @@ impl Bare {
     fn word(&self, offset: usize) -> &AtomicU64 {
         let word: *mut u64 = self.at(offset, 8).cast();
         assert!(word.is_aligned(), "the word at {offset} is not aligned");
-        // SAFETY: mapped for as long as this is borrowed, aligned, and accessed by pointers and atomics only.
+        // SAFETY: the word is mapped as long as `self` lives, aligned, and accessed by pointers and atomics only.
         unsafe { AtomicU64::from_ptr(word) }
     }
 
     fn fill(&self, offset: usize, bytes: usize, value: u8) {
-        // SAFETY: mapped (`at`), and accessed by pointers only; no operation that reads the bytes is under way.
+        // SAFETY: `at` checks that the bytes are mapped. They are accessed by pointers only, and no operation reads them now.
         unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
     }
 

@@ -1,6 +1,6 @@
-//! Two PEs, of which PE 0 measures, and PE 1 is the target.
+//! Two PEs that measure the library and the bare program in turns: PE 0 is the origin, PE 1 the target.
 //!
-//! Both run the same program in turns. PE 1 serves PE 0 until the turn is over.
+//! Both PEs call the same functions. PE 1 makes progress for PE 0 until the turn is over.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
@@ -16,53 +16,53 @@ use crate::bench::Given;
 use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};
 
-/// How long a sleeping target sleeps before it checks again whether the turn is over.
+/// Sleep of a sleeping target between two checks of whether the turn is over.
 const NAP: Duration = Duration::from_millis(1);
 
-/// How often a target polls the bare program's endpoint before it checks whether the turn is over.
+/// Polls of the bare program's endpoint between two checks of whether the turn is over.
 const LOOKS: usize = 64;
 
-/// How often a target checks whether the turn is over before it calls the library once, which makes progress on a busy machine. These calls
-/// cost the bare program less than 0.1 %.
+/// Number of checks of whether the turn is over before the target calls the library once. On a busy machine the library needs these
+/// calls for its progress. They cost the bare program less than 0.1 %.
 const CALLS: u32 = 32;
 
-/// The offset of sources that are rewritten. Destinations are at smaller offsets.
+/// Offset of sources that are rewritten before each put. Destinations have smaller offsets.
 const OWN: usize = 4 << 20;
 
-/// Bytes of memory on both sides: for transfers, and a page for synchronisation of the bare programs.
+/// Bytes of memory on both sides: space for transfers, and a page for [`Pair::meet_bare`].
 const ALL: usize = ROOM + (4 << 10);
 
-/// What the target does while the other PE measures.
+/// What PE 1 does while PE 0 measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetState {
-    /// It calls the library in a loop.
+    /// PE 1 calls the library in a loop.
     Library,
-    /// It makes progress on the endpoint of the bare program in a loop.
+    /// PE 1 polls the endpoint of the bare program in a loop.
     Bare,
-    /// It sleeps in its own code; a thread of the library, or of the bare program, makes progress.
+    /// PE 1 sleeps outside of both programs. Progress threads of the library and of the bare program make progress.
     Asleep,
 }
 
 pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) world: &'w World<L>,
     pub(crate) other: Pe,
-    /// The other PE for the bare program.
+    /// The other PE, as the bare program addresses it.
     pub(crate) peer: Peer,
     pub(crate) lane: Lane,
     pub(crate) bare: Arc<Bare>,
     pub(crate) provider: String,
     place: SymBox<[u8]>,
     word: SymBox<Atomic<u64>>,
-    /// The last turn that the other PE has begun to serve, or has ended.
+    /// The last turn in which the other PE has begun to serve (PE 1), or has finished (PE 0).
     reached: SymBox<u64>,
-    /// A signal that never changes: testing it makes progress.
+    /// A signal that is always 0. Testing it makes progress.
     never: SymBox<Signal>,
     turns: Cell<u64>,
     own: RefCell<Vec<u8>>,
 }
 
 impl<'w, L: ThreadLevel> Pair<'w, L> {
-    /// Allocates memory, with room for the given threads, and exchanges addresses of the bare programs. Collective.
+    /// Allocates memory for transfers, and connects the bare programs of both PEs. Collective.
     pub(crate) fn new(world: &'w World<L>, given: &Given) -> Result<Self, Box<dyn Error>> {
         let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
         let room = given.threads.iter().map(|threads| threads << 20).fold(ALL, usize::max);
@@ -88,7 +88,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
-    /// Memory of the other PE, as large as that of the bare program.
+    /// Returns the other PE's symmetric memory, which is as large as the bare program's.
     pub(crate) fn place(&self) -> On<'_, [u8]> {
         self.place.on(self.other)
     }
@@ -97,7 +97,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.place.here(self.world)
     }
 
-    /// Runs `body` on PE 0 while PE 1 serves it. Collective; `None` on PE 1.
+    /// Runs `body` on PE 0 while PE 1 serves it. Returns `None` on PE 1. Collective.
     pub(crate) fn alone<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> Option<R> {
         self.both(state, || (self.world.my_pe() == 0).then(body))
     }
@@ -106,7 +106,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.alone(state, body).unwrap_or_default()
     }
 
-    /// Runs `body` on both PEs at once; then PE 1 serves PE 0 until PE 0 has finished. Collective.
+    /// Runs `body` on both PEs at once. Then PE 1 serves PE 0 until `body` returns there. Collective.
     pub(crate) fn both<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> R {
         let turn = self.turns.get() + 1;
         self.turns.set(turn);
@@ -122,7 +122,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         if self.world.my_pe() == 0 {
             until_reached(&mut || {
                 self.look();
-                // The other PE may still wait for an answer to an operation of its bare program.
+                // The other PE may wait for the completion of a put to this PE by the bare program.
                 self.lane.progress();
             });
             let result = body();
@@ -146,7 +146,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 
     fn look(&self) {
-        // The word is never 1.
+        // The test makes progress. Its result is always false.
         _ = self.never.test(self.world, eq(1));
     }
 
@@ -168,7 +168,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         }
     }
 
-    /// Nanoseconds of a transfer through the library, and by the bare program, while the other PE sleeps, or serves it.
+    /// Returns functions that measure the nanoseconds of a transfer: by the library, and by the bare program. If `is_asleep`, PE 1
+    /// sleeps.
     pub(crate) fn times(&self, operation: Operation, is_asleep: bool) -> [impl Fn() -> f64; 2] {
         [TargetState::Library, TargetState::Bare].map(|state| {
             move || {
@@ -183,8 +184,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
-    /// Nanoseconds of one put by the bare program and its quiet (there and back), after `written` bytes of the source are
-    /// rewritten: on PE 0, or on both PEs at once, which synchronise after each put.
+    /// Returns the nanoseconds of a put by the bare program with its quiet, a network round trip. Each put follows a rewrite of
+    /// `written` bytes of its source. If `is_of_both`, both PEs put at once, and synchronise after each put.
     pub(crate) fn bare_put(&self, bytes: usize, written: usize, is_of_both: bool) -> f64 {
         let rounds = Operation::timed("put", bytes, 1).rounds;
         let mut number = 0;
@@ -201,8 +202,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         if is_of_both { self.both(TargetState::Bare, time) } else { self.sample(TargetState::Bare, time) }
     }
 
-    /// A barrier of the two PEs by the bare program: each writes a growing number into the last word of the other's memory. `step` counts
-    /// the barriers of a turn, from 1.
+    /// A barrier of both PEs by the bare program: each PE writes an increasing number to the last word of the other PE's memory.
+    /// `step` is the number of the barrier in this turn, from 1.
     pub(crate) fn meet_bare(&self, step: u64) {
         let bare = &self.bare;
         let (here, there) = (bare.bytes - 16, bare.bytes - 8);
@@ -216,7 +217,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 }
 
-/// Returns the second of two runs: in the first one the library's progress thread notices that the program polls, and stops.
+/// Calls `run` twice and returns the second result. During the first call the library's progress thread stops, because `run` polls.
 pub(crate) fn steadily(mut run: impl FnMut() -> f64) -> f64 {
     run();
     run()

@@ -1,5 +1,5 @@
-//! Contexts over libfabric: their mapping to endpoints, the completion of one context, and the tracking of completions. Tracking is
-//! measured over a network, and over a provider that completes writes at once, which leaves only the processor's cost.
+//! Contexts over libfabric: their mapping to endpoints, the quiet of one context, and the tracking of completions. Tracking is
+//! measured over a network, and over a libfabric that completes writes at once, which leaves only the processor's cost.
 
 use std::ffi::c_int;
 
@@ -41,17 +41,17 @@ pub(crate) const TRACKING: Measure = Measure {
     possible: || shim().map(drop).and_then(|()| fabric::possible()),
 };
 
-/// The variable that selects the mapping of contexts.
+/// The environment variable that selects the mapping of contexts to endpoints.
 const DESIGN: &str = "SHMEM_CONTEXT_MAPPING";
 
 fn design() -> String {
     fabric::variable(DESIGN).unwrap_or_default()
 }
 
-/// A batch of puts of a thread between two quiets: bytes of each, number (at most a mebibyte in all), batches in one sample.
+/// A batch of puts between two quiets: (bytes of a put, puts of a batch, batches in a sample). A batch has at most 1 MiB.
 type Batch = (usize, usize, usize);
 
-/// From small puts, dominated by issue, to large ones.
+/// Batches of small puts, whose cost is mostly that of their issue, to batches of large puts.
 const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
 
 fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
@@ -65,7 +65,7 @@ fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
             let context = world.create_ctx::<Private>().unwrap_or_else(|error| panic!("{error}"));
             move |from: &[u8], to: On<'_, [u8]>| puts(&context.bind(world), from, to, batch)
         });
-        // The default context is the same in all mappings.
+        // Also measures threads that share the default context by a lock: once, because all mappings treat it alike.
         if threads > 1 && design == Design::Auto.name() {
             let lock = &Mutex::new(());
             against_bare(bench, pair, ("locked", threads, batch), || {
@@ -79,7 +79,7 @@ fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Opens all contexts and endpoints once: a thread that failed later would leave the others waiting.
+/// Opens and closes as many contexts and endpoints as `threads` need, because a thread that fails later would block the others.
 fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn Error>> {
     let contexts: Vec<_> =
         (0..threads).map(|_| pair.world.create_ctx::<Private>()).collect::<Result<_, _>>()?;
@@ -88,8 +88,8 @@ fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Measures batches of threads against as many bare threads with an endpoint each, in nanoseconds for each put of a thread. `thread` makes
-/// a thread's context, and returns the function that puts a batch.
+/// Measures batches of threads, against as many threads of the bare program with an endpoint each, in nanoseconds for each put of a
+/// thread. `thread` makes a thread's context, and returns the function that puts a batch.
 fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     bench: &Bench<'_>,
     pair: &Pair<'_, Multiple>,
@@ -98,7 +98,7 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
 ) {
     let (room, own, place, peer) = (bytes * in_flight, vec![1; bytes * in_flight], pair.place(), pair.peer);
     let bare = &pair.bare;
-    // Many threads take turns, so their samples are long enough.
+    // Samples of many threads have fewer passes, because threads take turns on cores.
     let passes = passes.div_ceil(LESS).div_ceil(threads) as u64;
     bench.of_threads(threads, format!("mapping {design}/{threads}/{bytes}"), || {
         in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
@@ -126,16 +126,16 @@ fn contexts(pair: &Pair<'_, Multiple>, count: usize) -> Result<Vec<Context<Priva
     (0..count).map(|_| domain.create_ctx::<Private>()).collect()
 }
 
-/// Numbers of contexts with operations under way, operations of each, and quiets in one sample, of each context in turn.
+/// Numbers of contexts with [`IN_FLIGHT`] operations each. A sample has [`ROUNDS`] quiets, of one context after another.
 const CONTEXTS: [usize; 5] = [1, 2, 4, 8, 16];
 const IN_FLIGHT: usize = 4;
 const ROUNDS: usize = 16_usize.div_ceil(LESS);
 
-/// Measures the quiet of one context after all contexts have started non-blocking puts, against quiets of all contexts, in microseconds.
+/// Measures the quiet of one context, against quiets of all contexts, in microseconds. All contexts have puts in flight.
 fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     let contexts = contexts(pair, CONTEXTS[4])?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(pair.world)).collect();
-    // Short puts may share a counter, long ones do not.
+    // Contexts may share a completion counter for short puts, but not for long ones.
     for (bytes, number) in [8, 64 << 10].into_iter().flat_map(|bytes| CONTEXTS.map(|number| (bytes, number)))
     {
         let contexts = &tokens[..number];
@@ -162,18 +162,18 @@ fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The measured designs. The last one is nearest to the bare program.
+/// The mappings that are measured. The last one is most like the bare program.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
 
-/// The name in cases of the provider that completes writes at once.
+/// Name in cases of the libfabric that completes writes at once (`fabric-shim`).
 const AT_ONCE: &str = "at-once";
 
-/// Finds `fabric-shim`, a libfabric that can complete writes at once, beside this program, or builds it from the sources.
+/// Returns the path of `fabric-shim`, the libfabric that can complete writes at once. Builds it if it is not beside this program.
 fn shim() -> Result<PathBuf, String> {
     built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
 }
 
-/// Measures every design over a provider, or remarks that it is missing.
+/// Measures each mapping over a provider. Prints a remark if `fabric-shim` is needed and missing.
 fn track(runner: &mut Runner, provider: &str) -> Done {
     let (provider, shim) = match (provider == AT_ONCE).then(shim).transpose() {
         Ok(None) => (provider, None),
@@ -193,7 +193,7 @@ fn track(runner: &mut Runner, provider: &str) -> Done {
 fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     let (world, design) = (pair.world, design());
     let switch = fabric::variable(LIBFABRIC).and_then(|library| switch(&library));
-    // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
+    // Rounds in a sample: of batches, and of single puts. A sample takes some hundred microseconds, or milliseconds over a network.
     let (provider, rounds, sizes) = match switch {
         Some(_) => (AT_ONCE, [16, 256], &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..]),
         None => (&*pair.provider, [2, 32], &[8, 4 << 10, 64 << 10][..]),
@@ -201,7 +201,7 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     let contexts = contexts(pair, 4)?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
     if let Some(switch) = switch {
-        // Checks that the switch works: the write does not reach the other PE.
+        // Checks that the switch has an effect: the write must not reach the other PE.
         let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
         let put = |byte| {
             world.put(place, &[byte; 8]);
@@ -212,14 +212,14 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
         world.get(&mut found, place);
         assert_eq!(found, [2; 8], "a write that is complete at once has reached the other PE");
     }
-    // Puts through contexts in turn, a batch and its quiet through each.
+    // Measures batches of puts through each context in turn. Each batch ends with a quiet.
     let take = |case: &str, bytes: usize, batch: usize, rounds: usize| {
         let rounds = rounds.div_ceil(LESS);
         let (own, place, puts) =
             (vec![1_u8; bytes], pair.place().index(..bytes), (tokens.len() * batch) as f64);
         let cost = || {
             for context in &tokens {
-                // The end of a scope is the quiet of its context.
+                // The end of a scope includes the quiet of its context.
                 context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
             }
         };
@@ -236,7 +236,7 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
             None => measure(),
         });
     };
-    // Operations of a context between two quiets: 64, or fewer for 2 MiB.
+    // A batch has 64 puts, or fewer, so that it has at most 2 MiB.
     for &bytes in sizes {
         take(&bytes.to_string(), bytes, ((2 << 20) / bytes).clamp(1, 64), rounds[0]);
     }
@@ -246,15 +246,15 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
 
 type Switch = extern "C" fn(c_int);
 
-/// Returns the function of the job's libfabric that switches completion at once on and off, if there is one.
+/// Returns the function of `fabric-shim` that switches the completion of writes at once; `None` for another libfabric.
 fn switch(library: &str) -> Option<Switch> {
-    // SAFETY: the library is loaded already, so no initialiser runs.
+    // SAFETY: the job has loaded the library before, so that this call runs no initialiser.
     let library = unsafe { Loaded::open(library) }.ok()?;
-    // SAFETY: the one function of that name is the shim's, and has this type.
+    // SAFETY: `fabric-shim` alone has a function of this name, and it has the type `Switch`.
     unsafe { library.function(c"fabric_shim_at_once", None) }.ok()
 }
 
-/// Runs `body` while writes are complete at once and have no effect.
+/// Runs `body` while writes complete at once and have no effect.
 fn at_once<R>(switch: Switch, body: impl FnOnce() -> R) -> R {
     switch(1);
     let result = body();

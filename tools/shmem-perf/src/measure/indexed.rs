@@ -1,5 +1,5 @@
-//! Lists of indices, against loops on the same memory and against single operations. Between two nodes, lists of one PE alone and of both
-//! at once.
+//! Lists of indices, against loops over the same memory, and against single operations. Between two nodes, one PE sends lists, or
+//! both PEs at once.
 
 use shmem::AmoValue;
 
@@ -30,15 +30,14 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Bytes of objects: for the first-level cache, for the last-level cache, and for no cache.
+/// Bytes of objects: one fits the first-level cache, one the last-level cache, one no cache.
 const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
 
-/// Elements of a list, and lists that take turns. The lines of a single list would stay in the last-level cache, however large the object
-/// is.
+/// Elements of a list. [`LISTS`] lists take turns, because the cache lines of a single list would stay in the last-level cache.
 const ELEMENTS: usize = 64 << 10;
 const LISTS: usize = 16;
 
-/// Random numbers below `below`, the same in every run.
+/// Returns random numbers less than `below`, the same in every run.
 pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed;
     let mut next = || {
@@ -51,7 +50,7 @@ pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Returns a function that measures the nanoseconds of an element. Each call takes the next list.
+/// Returns a function that measures the nanoseconds of an element of a list. Each call uses the next list.
 fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() -> f64 {
     let (indices, mut turn) = (random(LISTS * ELEMENTS, below, seed), 0);
     move || {
@@ -65,7 +64,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     let object = world.alloc(zeroed::<u64>(bytes / 8))?;
     Ok(alone(world, || {
         let table: Vec<u64> = (0..bytes as u64 / 8).collect();
-        // All pages are touched, on both PEs.
+        // Writes to all pages of both PEs, so that the measured accesses cause no page faults.
         object.here(world).copy_from(&table);
         let there = object.on(other(world));
         world.put(there, &table);
@@ -77,7 +76,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         });
         let gather = timed(table.len(), 1, |list| world.gather(black_box(&mut ours), there.at(list)));
         bench.pairs(format!("indexed gather/{bytes}"), gather, &mut limit);
-        // Half of the elements of each PE: the same number of bytes.
+        // The first half of each PE's elements, so that the lists address as many bytes as before.
         let halves = object.over(world.team(), Block::of(table.len()));
         let gather =
             timed(table.len(), 1, |list| world.gather(black_box(&mut of_both), black_box(&halves).at(list)));
@@ -118,7 +117,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     })?)
 }
 
-/// Returns two ways to add to words whose pages are touched: by lists too short for combining, and one by one.
+/// Returns functions that measure additions to words: by lists too short to be combined, and one by one. Touches the words' pages.
 fn of_words<'a, V: AmoValue>(
     world: &'a World,
     words: On<'a, [Atomic<V>]>,
@@ -137,7 +136,7 @@ fn each_add<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32]
     list.iter().for_each(|index| world.add(words.index(*index as usize), value));
 }
 
-/// Both PEs add to an object of 256 KiB on one of them.
+/// Measures additions of both PEs at once to an object of 256 KiB on one of them.
 fn shared(world: &World, bench: &Bench<'_>) -> Done {
     let object = world.alloc(zeroed::<Atomic<u64>>((256 << 10) / 8))?;
     let words = object.on(world.pes()[0]);
@@ -155,18 +154,18 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The kinds of traffic, with their names in cases and their bytes for each element: an index and a value; an index alone, where all values
-/// are equal; an index to the other node, and an element back.
+/// (name in cases, bytes for each element) of each kind of traffic: an index and a value; an index, if all values are equal; an
+/// index to the other node, and a value back.
 const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
-/// The number of elements of a list to another node, and of the object.
+/// Number of elements of a list to another node, and of the object there.
 const FAR: usize = 1 << 20;
 
-/// The number of lists in a flood, which exceed the buffers.
+/// Number of times that a flood sends [`FAR`] elements. Together they exceed the library's buffers.
 const FLOOD: usize = 16;
 
-/// Upper limit on the bytes that a PE allocates in a flood: message buffers of 64 KiB; a thread's buffers for lists (see the guide); and
-/// tables of the provider, which grow with any traffic: over `tcp;ofi_rxm` of libfabric 1.20 to 11 MiB after some ten thousand messages.
+/// Returns an upper limit on the bytes that a PE may allocate in a flood: message buffers of 64 KiB; a thread's buffers for lists
+/// (see the guide); tables of the provider, which grow with traffic (over `tcp;ofi_rxm` of libfabric 1.20 to 11 MiB).
 fn flood_room() -> usize {
     64 * (64 << 10) + 256 * (17 << 10) + (9 << 19) + (16 << 20)
 }
@@ -178,7 +177,7 @@ struct Lists<'w> {
     indices: Vec<u32>,
     values: Vec<u64>,
     into: Vec<u64>,
-    /// Memory of one process in which lists are packed and applied.
+    /// Private memory in which the baseline packs and applies lists.
     memory: (Vec<AtomicU64>, Vec<u32>, Vec<u64>),
 }
 
@@ -194,7 +193,7 @@ fn lists(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         into: vec![0; FAR],
         memory: (words, vec![0; FAR], vec![0; FAR]),
     };
-    // Floods are first: later lists would find memory allocated.
+    // Floods come first, because other lists allocate memory, too.
     lists.floods(bench);
     lists.one_way(pair, bench);
     lists.both_ways(bench);
@@ -203,7 +202,7 @@ fn lists(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
 
 impl Lists<'_> {
     fn one_way(&mut self, pair: &Pair<'_>, bench: &Bench<'_>) {
-        // Pieces of 64 KiB by the bare program, and a quiet behind each 64.
+        // Measures as many bytes by the bare program, in messages of 64 KiB, with a quiet after every 64 messages.
         let bare = |name, bytes: usize| {
             let pieces = (bytes * FAR).div_ceil(64 << 10);
             let (in_flight, rounds) = (pieces.min(64), pieces.div_ceil(64));
@@ -221,7 +220,7 @@ impl Lists<'_> {
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
         pair.alone(TargetState::Library, || {
-            // Short lists: elements, and the single operations that they are compared with.
+            // Lengths of short lists, and the number of single operations to compare with.
             for (count, singles) in [(1, 1), (16, 4)] {
                 let (times, of) = (128, |k: u64| &indices[k as usize * count..][..count]);
                 let mut list = |k| world.gather(black_box(&mut into[..count]), table.at(of(k)));
@@ -236,10 +235,10 @@ impl Lists<'_> {
         });
     }
 
-    /// Both PEs send each other lists without waiting. Measures this PE's memory, in KiB.
+    /// Measures the memory that this PE allocates, in KiB, while both PEs send each other lists without waiting.
     fn floods(&mut self, bench: &Bench<'_>) {
         let world = self.world;
-        // The program's own pages are touched.
+        // Touches the pages of the program's own memory, so that they do not count as the library's.
         self.into.fill(1);
         (0..FAR).step_by(512).for_each(|index| {
             world.set(self.words.on(other(world)).index(index), 0);
@@ -265,7 +264,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Sends lists of `part` elements, without waiting between lists.
+    /// Sends lists of `part` elements by non-blocking operations, then waits for all.
     fn send(&mut self, traffic: &str, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
         let (words, table) = (words.on(other(*world)), table.on(other(*world)));
@@ -281,7 +280,7 @@ impl Lists<'_> {
         });
     }
 
-    /// Lists, and some single operations, of both PEs at the same time.
+    /// Measures lists that both PEs send at the same time, against single operations of both PEs.
     fn both_ways(&mut self, bench: &Bench<'_>) {
         let (world, some) = (self.world, 512);
         for (traffic, _) in TRAFFIC {
@@ -307,7 +306,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Nanoseconds to pack and apply an element in memory of one process.
+    /// Returns the nanoseconds of an element that is packed and applied in private memory: the baseline without the network.
     fn apply(&mut self, traffic: &str) -> f64 {
         let (words, indices, values) = &mut self.memory;
         nanoseconds_each(FAR, || {

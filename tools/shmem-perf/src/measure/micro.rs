@@ -1,6 +1,6 @@
-//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks (`examples/peers/micro.h`), beside
-//! [peers](crate::peers). Sources are private memory. A put is complete at its destination before the next one begins; messages of a window
-//! are completed together. And routines of the C library.
+//! The usual micro-benchmarks between two PEs of a node, as the OSU benchmarks define them (`examples/peers/micro.h`), beside
+//! [peers](crate::peers); and routines of the C library. Sources are private memory. The benchmark `put` completes puts one by one;
+//! bandwidths complete whole windows (OSU's word for batches).
 
 use super::indexed::random;
 use super::*;
@@ -41,12 +41,12 @@ pub(crate) const C: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Messages of a window; bytes of the destination, which a window reuses; elements of a table that a sample accesses.
+/// Number of puts of a window (OSU's word for a batch). Windows reuse a destination of [`ROOM`] bytes.
 const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;
 
-/// Returns a benchmark with as many repetitions as take some hundred microseconds, or longer for the largest sizes.
+/// Returns a benchmark with repetitions for some hundred microseconds. Those with the largest sizes take longer.
 fn benchmark(name: &'static str, bytes: usize) -> Operation {
     let (in_flight, rounds) = match name {
         "put" | "get" => (1, ((1 << 21) / bytes).clamp(2, 5000)),
@@ -59,12 +59,12 @@ fn benchmark(name: &'static str, bytes: usize) -> Operation {
     Operation { name, bytes, in_flight, rounds }
 }
 
-/// The repetitions, for requests to peers.
+/// Returns the repetitions in a sample, as requests to peers contain them.
 fn times(of: Operation) -> usize {
     if of.name == "add" { of.in_flight } else { of.rounds }
 }
 
-/// All benchmarks with each peer beside PE 0; or those of programs in C, against the same in Rust.
+/// Compares all benchmarks with each peer of PE 0; if `is_in_c`, those of our C library with the same benchmarks in Rust.
 fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let (bytes, word) = (world.alloc(zeroed::<u8>(ROOM))?, world.alloc(value(Atomic::new(0_u64)))?);
     let mut ours = Ours {
@@ -75,14 +75,14 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         own: vec![1; ROOM],
         indices: Vec::new(),
         read: vec![0; INDICES],
-        // For collectives in direct form twice the largest case.
+        // Direct collectives of two PEs need objects of twice the largest size.
         data: Data::new(world, 2 * ROOM)?,
     };
     let name = |Operation { name, bytes, .. }: Operation, peer: Peer| match is_in_c {
         true => format!("c {name}/{bytes}/rust"),
         false => format!("micro {name}/{bytes}/{peer}"),
     };
-    // PEs choose the same benchmarks, though peers are at PE 0.
+    // Every PE must choose the same benchmarks, although only PE 0 has peers.
     let is_wanted = |of: &Operation| {
         let is_shared = !of.is_direct() && !matches!(of.name, "histogram" | "index-gather");
         let mut peers = Peer::ANSWERING.into_iter().flatten();
@@ -92,7 +92,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let compare = |of: Operation, ours: &mut dyn FnMut() -> f64| {
         for (peer, found) in beside(bench, of, ours, is_in_c) {
             match found {
-                // A remark is printed once, for all sizes.
+                // The text does not depend on the size, so that the runner prints it once.
                 Err(PeerError::Refused { fault, .. }) => {
                     eprintln!("shmem-perf: peer {}: {}: {fault}", peer.peer, of.name);
                 }
@@ -100,12 +100,12 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
             }
         }
     };
-    // The other PE sleeps in its own code, as the peers' second processes do: an update would wake it in the library.
+    // The other PE sleeps outside of the library, as the peers' second processes do, because stores to its memory would wake it.
     alone(world, || all("alone").for_each(|of| compare(of, &mut || ours.time(of))))?;
     for of in all("both") {
         world.barrier_all();
         compare(of, &mut || {
-            // Waits for the peers outside of the measured time.
+            // PE 0 is late, because it has measured peers. This barrier waits for it outside of the measured time.
             world.barrier_all();
             ours.time(of)
         });
@@ -113,19 +113,19 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     Ok(())
 }
 
-/// Returns pairs of a benchmark with each running peer. A sample of ours and one of each peer are taken in turn. PEs without peers do our
-/// part alone.
+/// Returns samples of a benchmark beside each running peer: one of ours and one of each peer in turn. PEs without peers run our
+/// part only.
 fn beside(
     bench: &Bench<'_>,
     of: Operation,
     ours: &mut dyn FnMut() -> f64,
     turned: bool,
 ) -> Vec<(Rc<Running>, std::result::Result<Samples, PeerError>)> {
-    // The rate is the bandwidth of short messages.
+    // The rate of puts is the peers' bandwidth benchmark with short messages.
     let operation = if of.name == "rate" { "bandwidth" } else { of.kind() };
     let numbers = format!("{} {}", of.bytes, times(of));
     let request = PeerRequest { case: format!("{}/{}", of.name, of.bytes), operation, numbers };
-    // Times are for a byte of a window, a message of a window, or an operation.
+    // A time is that of a byte in a window, of a put in a window, or of an operation.
     let parts = match of.name {
         "bandwidth" => WINDOW * of.bytes,
         "bidirectional" => 2 * WINDOW * of.bytes,
@@ -153,10 +153,10 @@ fn beside(
 
 struct Ours<'a> {
     world: &'a World,
-    /// The other PE's bytes for transfers, and its word for atomic operations.
+    /// The other PE's bytes, for transfers.
     place: On<'a, [u8]>,
     word: On<'a, Atomic<u64>>,
-    /// Tables of which each PE has a half: for histograms, and for gathers.
+    /// Tables for histograms and for gathers. Half of each table's elements belong to each PE.
     tables: &'a (SymBox<[Atomic<u64>]>, SymBox<[u64]>),
     own: Vec<u8>,
     indices: Vec<u32>,
@@ -165,7 +165,7 @@ struct Ours<'a> {
 }
 
 impl Ours<'_> {
-    /// Nanoseconds of one operation. Both PEs call it if both take part.
+    /// Returns the nanoseconds of an operation. In benchmarks where both PEs take part, both call it.
     fn time(&mut self, of: Operation) -> f64 {
         if is_collective(of.name) {
             return of.together(self.world, &mut self.data);
@@ -173,7 +173,7 @@ impl Ours<'_> {
         if matches!(of.name, "histogram" | "index-gather") {
             self.indices = random(INDICES, 2 * of.bytes / size_of::<u64>(), self.world.my_pe() as u64);
         }
-        // Warms the caches, which a peer has used.
+        // Loads the caches again, because a peer has used them since the last sample.
         self.repeat(of, if times(of) < 4 { 1 } else { 4 });
         if of.name == "bidirectional" {
             self.world.barrier_all();
@@ -181,7 +181,7 @@ impl Ours<'_> {
         nanoseconds_each(times(of), || self.repeat(of, times(of)))
     }
 
-    /// Does `times` operations, which are complete at the end; on tables, an operation is one element.
+    /// Performs `times` operations, and completes them. On tables, an operation accesses one element.
     fn repeat(&mut self, of: Operation, times: usize) {
         let Self { world, place, word, tables: (counts, table), own, indices, read, .. } = self;
         let halves = || Block::of(2 * of.bytes / size_of::<u64>());
@@ -230,12 +230,12 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
         ended.map(|_| milliseconds)
     };
     let pair = || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?));
-    // A first pair brings the programs into memory.
+    // The first pair does not count, because it reads the programs from disk.
     pair()?;
     runner.taken(PES, format!("c start/{PES}/rust"), Samples::tried(runner.asked.repetitions, pair)?)
 }
 
-/// Measures programs in C beside PE 0: single routines of both libraries, and micro-benchmarks.
+/// Measures programs in C beside PE 0: single routines of our C library and of OpenSHMEM, and micro-benchmarks.
 fn c(world: &mut World, bench: &Bench<'_>) -> Done {
     let (ours, theirs) = (bench.take(Peer::ROUTINES), bench.take(Peer::OSHMEM_ROUTINES));
     if let Some(ours) = ours {
@@ -244,7 +244,7 @@ fn c(world: &mut World, bench: &Bench<'_>) -> Done {
     in_turn(world, bench, true)
 }
 
-/// Single routines of both libraries; and a put to a global, against one to the heap.
+/// Compares single routines of our C library with OpenSHMEM's, and puts to a global variable with puts to the heap.
 fn routines(bench: &Bench<'_>, ours: &Running, theirs: Option<&Running>) {
     for (routine, number) in each_size("c", "routines") {
         let Some(theirs) = theirs else { break };

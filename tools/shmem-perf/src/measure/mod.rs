@@ -1,7 +1,7 @@
-//! Measures. Each has a section of `cases_goals_guards.txt` (options, cases, limits, goals, guards) and a module with a function for each
-//! of the two sides. Shared limits are in `baseline.rs`, the bare program over libfabric in `fabric`. Imports are here for all modules.
+//! Benchmarks (*measures*). Each has a section of `cases_goals_guards.txt` with options, cases, baselines (*limits*), goals and
+//! guards, and a module with a function for each of the two sides. Imports here serve all modules.
 //!
-//! A new measure is a section, a file here, and its name below, among the modules and in [`MEASURES`].
+//! To add a measure: write a section and a module, and add its name below, to the modules and to [`MEASURES`].
 
 mod array;
 mod contexts;
@@ -50,7 +50,7 @@ use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
 use crate::sheet::{SHEET, Section, SheetLine, each_size, lines, sizes};
 
-/// All measures, in the order of the tool's help. The first [`USUAL`] ones run without a subcommand.
+/// All measures, in the order of the tool's help. Without a subcommand, the first [`USUAL`] measures run.
 pub(crate) const MEASURES: &[Measure] = &[
     put::PUT,
     put::GET,
@@ -78,21 +78,21 @@ pub(crate) const USUAL: usize = 14;
 
 pub(crate) struct Measure {
     pub(crate) name: &'static str,
-    /// The function of the subcommand. If `None`, the subcommand runs a job of two PEs for each task.
+    /// Runs the subcommand. If `None`, the subcommand runs a job of two PEs for each task.
     pub(crate) run: Option<fn(&mut Runner) -> Done>,
-    /// The tasks of PEs, by their names on the command line.
+    /// The tasks that PEs run, with their names on the command line.
     pub(crate) tasks: &'static [(&'static str, Task)],
-    /// Returns an error if this machine cannot run the guarded cases.
+    /// Returns an error if this machine cannot measure the guarded cases.
     pub(crate) possible: fn() -> Result<(), String>,
 }
 
-/// A line `cases` of a measure: its `--help`, and goals.
+/// A line `cases` of the sheet: operation, baseline and goals of the cases that match a pattern.
 pub(crate) struct Row {
     pattern: &'static str,
     form: &'static str,
     pub(crate) operation: &'static str,
     pub(crate) limit: &'static str,
-    /// (pieces of cases, the place where a goal counts, the goal).
+    /// (pattern of the case's name, place where the goal counts, goal).
     goals: Vec<(&'static str, &'static str, Goal)>,
     pub(crate) unit: &'static str,
 }
@@ -158,7 +158,7 @@ impl Row {
         (line.kind == "cases").then(|| Self { pattern, form, operation, limit, goals: goals.collect(), unit })
     }
 
-    /// The comparison as a sentence, below a table of its cases.
+    /// Returns the comparison as a sentence, to be printed below a table of its cases.
     pub(crate) fn sentence(&self) -> String {
         format!("{}: {}, against {}.", self.form, self.operation, self.limit)
     }

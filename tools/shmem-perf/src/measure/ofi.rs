@@ -1,8 +1,8 @@
-//! Measures over libfabric: latencies, bandwidths and the rate of puts; the usual micro-benchmarks; collectives of two hosts; blocks in one
-//! message; and the costs of a provider's operations, from which strided transfers predict the fastest way.
+//! Measures over libfabric: latencies, bandwidths and the rate of puts; micro-benchmarks; collectives of two hosts; strided puts.
+//! And the costs of a provider's operations, from which the library predicts the fastest method for strided transfers.
 //!
-//! Each of these costs is a difference of two times, such as the times of many and of few blocks, or of long and of short ones. A put for
-//! each block is a non-blocking put. Messages are strided puts in a job that has no other way ([`PACKING`]).
+//! Each cost is a difference of two times, such as those of many and of few blocks, or of long and of short blocks. Blocks go by a
+//! non-blocking put each, or together in messages. A job with the costs [`PACKING`] always sends messages.
 
 use std::net::TcpListener;
 
@@ -28,7 +28,7 @@ pub(crate) const OFI: Measure = Measure {
         ("ofi", Task::Far(measured)),
         ("ofi-bare", Task::Far(bare_put)),
         ("ofi-strided", Task::Far(strided)),
-        // Prints texts instead of records.
+        // This task prints texts instead of records.
         (
             "ofi-costs",
             Task::Far(|pair, bench| {
@@ -57,17 +57,17 @@ fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// All operations with a serving target, and blocking ones with a sleeping target.
+/// All operations with a target that serves them, and blocking operations with a target that sleeps.
 fn all() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().map(|operation| (operation, false)).chain(asleep())
 }
 
-/// Blocking operations with a target that sleeps in its own code.
+/// Blocking operations with a target that sleeps outside of the library.
 fn asleep() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
-/// Operations through the library against the bare program: nanoseconds for each transfer.
+/// Measures operations through the library against the bare program, in nanoseconds for each transfer.
 fn compare(
     pair: &Pair<'_>,
     bench: &Bench<'_>,
@@ -84,18 +84,18 @@ fn compare(
     Ok(())
 }
 
-/// Prints what a put of the bare program costs.
+/// Prints the nanoseconds of a put by the bare program.
 fn bare_put(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let [_, put] = pair.times(operations()[0], false);
     let cost = middle(bench.repetitions, put);
     if pair.world.my_pe() == 0 { say(&cost) } else { Ok(()) }
 }
 
-/// Puts of the bare program, against a round trip of libfabric's tool: a put with delivery completion is a message and an answer, so it
-/// should take no longer.
+/// Measures puts of the bare program against round trips of `fi_pingpong`. A put with delivery completion is a message and its
+/// answer, so it should not take longer.
 fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
-    // PEs of the bare program alone synchronise through shared memory.
+    // Without the first variable the library uses shared memory, so that only the bare program uses libfabric.
     let variables = fabric::variables(provider).into_iter().skip(1);
     let job = runner.job("ofi-bare", 2, Given::default()).with(variables);
     let mut samples = Samples::default();
@@ -111,7 +111,7 @@ fn bare_alone(runner: &mut Runner) -> Done {
     runner.taken(2, format!("ofi-bare pingpong/8/{provider}"), samples)
 }
 
-/// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.
+/// Measures the usual micro-benchmarks by size; with `quick`, fewer sizes and no long collectives.
 fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let sizes: Vec<usize> = match bench.quick {
         true => vec![4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20],
@@ -139,12 +139,12 @@ fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     collectives(pair, bench, if bench.quick { 4 << 10 } else { 1 << 20 })
 }
 
-/// Collectives of two PEs, of at most `most` bytes, against a put; and long ones in which bytes go both ways, against a put of each PE at
-/// once.
+/// Measures collectives of two PEs with at most `most` bytes, against a put of the bare program. Long collectives in which bytes go
+/// both ways are also measured against simultaneous puts of both PEs.
 fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     let provider = &pair.provider;
     for (name, bytes) in each_size("network", "collectives").filter(|(_, bytes)| *bytes <= most) {
-        // A barrier counts as a word.
+        // A barrier is compared with a put of a word.
         let operation = Operation::timed(name, bytes.max(8), 1);
         let (case, written) =
             (format!("{name}/{bytes}/{provider}"), operation.written(2, true) * size_of::<f64>());
@@ -165,7 +165,7 @@ fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     Ok(())
 }
 
-/// Measures the share of a core that this PE uses while both PEs sleep in their own code, against 1 %, in percent.
+/// Measures the percentage of a core that this PE uses while both PEs sleep outside of the library, against 1 %.
 fn idle() -> Samples {
     const IDLE: Duration = Duration::from_millis(50);
     let used = || {
@@ -180,7 +180,7 @@ fn idle() -> Samples {
     (0..FEWEST).map(share).collect()
 }
 
-/// Blocks by one strided put and a quiet, against a non-blocking put for each block; and the gain against the model's.
+/// Measures blocks by a strided put, against a non-blocking put for each block; and the speedup against the predicted speedup.
 fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let mut gains = Vec::new();
     for (state, name) in [(TargetState::Library, "polling"), (TargetState::Asleep, "asleep")] {
@@ -189,7 +189,7 @@ fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         {
             pair.alone(state, || {
                 let blocks = Blocks { count, bytes };
-                // Measured for each case, since other load changes.
+                // Costs are measured again for each case, because other load on the machine changes.
                 let row = row_of(pair, bench.repetitions);
                 let (cost, limit) = (|| in_one(pair, blocks), || one_by_one(pair, blocks));
                 let samples = Samples::of(bench.repetitions, || (cost(), limit()));
@@ -219,19 +219,19 @@ fn costs(runner: &mut Runner) -> Done {
 
 const TRANSFERS: usize = 8;
 
-/// Few and many short blocks, which fit one message, and are too long for injection.
+/// Few blocks. As [`MANY`], they fit one message, and are too long for injection.
 const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
-/// Short and long blocks, as many as in programs: an operation among many costs more than the second of two.
+/// Short blocks. As of [`LONG`], there are as many as in programs: an operation among many costs more than the second of two.
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
 const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
 const NEVER: u64 = 1 << 50;
 
-/// Costs by which every strided transfer goes in messages.
+/// Costs with which the library sends every strided transfer in messages, because single operations seem too slow.
 const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
-/// Measures the row of the provider, in a job where blocks go in messages.
+/// Measures the costs of the provider, in a job that sends blocks in messages.
 fn row_of(pair: &Pair<'_>, repetitions: usize) -> Row {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
     let (one, short, long) = (each(Blocks { count: 1, bytes: 8 }), each(SHORT), each(LONG));
@@ -259,7 +259,7 @@ fn middle(repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {
     median((0..repetitions).map(|_| sample()).collect())
 }
 
-/// Nanoseconds of blocks with gaps of the same length, by a strided put and a quiet.
+/// Returns the nanoseconds of blocks by a strided put and a quiet. Gaps are as long as blocks.
 fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, to, stride) = (pair.world, pair.here().addr(), 2 * bytes);
     let source = vec![1_u8; count * stride];
@@ -269,7 +269,7 @@ fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     })
 }
 
-/// Nanoseconds of the same blocks, by a non-blocking put for each and one quiet.
+/// Returns the nanoseconds of the blocks of [`in_one`] by a non-blocking put for each, and a quiet.
 fn one_by_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, place, stride) = (pair.world, pair.place(), 2 * bytes);
     let source = vec![1_u8; count * stride];
@@ -286,15 +286,15 @@ fn picoseconds(nanoseconds: f64) -> u64 {
     (nanoseconds.max(0.0) * 1000.0) as u64
 }
 
-/// A shell script that runs `fi_pingpong` between two processes of this host, with a provider and a port. The client is started again until
-/// the server listens.
+/// A shell script that runs `fi_pingpong` between two processes of this host: `$1` is the provider, `$2` the port. The client
+/// starts again until the server listens.
 const PING_PONG: &str = "half=\"fi_pingpong -p $1 -e rdm -I 2000 -S 8\"
 command -v fi_pingpong >&2 || exit 0
 $half -B $2 >&2 &
 for _ in $(seq 200); do $half -P $2 127.0.0.1 && break; sleep 0.02; kill -0 $! || break; done
 kill $!";
 
-/// Nanoseconds of a round trip of 8 bytes by `fi_pingpong`; `None` if it is not installed, or does not run with this provider.
+/// Returns the nanoseconds of a round trip of 8 bytes by `fi_pingpong`; `None` if it is missing, or fails with this provider.
 fn round_trip(provider: &str) -> Result<Option<f64>, Box<dyn Error>> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
     let mut shell = Command::new("sh");

@@ -1,6 +1,6 @@
-//! The cost of finding the segment of an address, by the number of partitions ("Symmetric Memory Partitions in OpenSHMEM", 2017,
-//! section 5). The *published* form compares random partitions with one buffer, so caches make a difference as well. The *fair*
-//! form compares as many buffers at the same distances, each in its own partition, and all in one.
+//! The time to find the segment of an address, by the number of partitions ("Symmetric Memory Partitions in OpenSHMEM", 2017,
+//! section 5). The *published* form compares buffers in random partitions with a single buffer, so caches make a difference, too.
+//! The *fair* form compares as many buffers at the same distances: each in a partition of its own, and all in one partition.
 
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
@@ -13,7 +13,8 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
-            // The last one has room for [`Buffers`]. Less memory for later segments lets partitions start closer to each other.
+            // The last partition also has the second half of [`Buffers`]. A small reserve for dynamic segments brings partitions
+            // closer together.
             let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
             let partition = |id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)));
             let given = Given { partitions: n, sizes: runner.numbers("sizes"), ..Given::default() };
@@ -31,7 +32,7 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
         [] => [&[1, 8, 64, 512, 4096][..], &[8]],
         sizes => [sizes; 2],
     };
-    // One partition against itself shows the noise of the published form.
+    // With one partition, both sides of the published form are equal, which shows the noise. The fair form needs more.
     if bench.partitions > 1 {
         if bench.sizes.is_empty() {
             typed::<u8>(world, bench)?;
@@ -45,14 +46,14 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
     of_form(world, bench, PUBLISHED, published)
 }
 
-/// The two forms, as names of measures.
+/// Name of the published form in cases. [`FAIR`] is the name of the fair form.
 const PUBLISHED: &str = "lookup-published";
 const FAIR: &str = "lookup";
 
-/// The alignment of partitions, each of which has room for the largest buffer.
+/// Alignment of partitions. Each has space for the largest buffer.
 const REGION: usize = 2 << 20;
 
-/// A buffer in each of `n` partitions, and `n` buffers in the last one, at the same distances.
+/// Buffers of the fair form: one in each of `n` partitions; `n` in the last partition, at the same distances.
 type Buffers<B> = [Vec<B>; 2];
 
 fn with_buffers<T: SymmetricData>(
@@ -68,7 +69,7 @@ fn with_buffers<T: SymmetricData>(
     let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
     let first = apart[0].offset();
     let mut end = apart[n - 1].offset() + room;
-    // The first buffers of both layouts are at the same offset in a page.
+    // The first buffers of both halves start at the same offset in a page, so that addresses make no difference.
     let start = end + (first.wrapping_sub(end) % REGION);
     let (mut together, mut between) = (Vec::new(), Vec::new());
     for other in &apart {
@@ -87,8 +88,7 @@ fn with_buffers<T: SymmetricData>(
     Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
 
-/// Measures passes over buffers in random order. The handles of both layouts are at the same addresses during the passes, so these make
-/// no difference.
+/// Measures passes over buffers in random order. In the fair form, both sides read their handles at the same addresses.
 fn passes<B>(
     bench: &Bench<'_>,
     form: &str,
@@ -96,10 +96,10 @@ fn passes<B>(
     [apart, together]: &mut Buffers<B>,
     mut pass: impl FnMut(&[B], &[u8]),
 ) {
-    // As many operations as published, or fewer if they move many bytes, or over a network.
+    // As many operations as in the source, or fewer if these move many bytes or go over a network.
     let most = if bench.site.transport == "shm" { 10_000 } else { 200 } / LESS;
     let (n, count) = (apart.len(), ((64 << 20) / bytes / LESS).clamp(most / 40, most));
-    // In random order, the same on every run.
+    // Random indices of buffers, the same in every run; and as many indices of the first buffer.
     let [random, one] =
         [n, 1].map(|below| random(count, below, 0).into_iter().map(|at| at as u8).collect::<Vec<_>>());
     bench.pair(format!("{form} {operation}/{n}/{bytes}"), || {
@@ -122,7 +122,7 @@ fn typed<T: PlainData>(world: &World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// Untyped transfers of whole buffers, and fetch-adds on words.
+/// Measures untyped transfers of whole buffers, and fetch-adds on words.
 fn of_form(world: &World, bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
     let pe = other(world);
     for &bytes in sizes {
@@ -152,7 +152,7 @@ fn fetch_adds<W: AtomicWord<Value: From<u8>>>(world: &World, bench: &Bench<'_>, 
     })
 }
 
-// One function for both layouts: the same instructions at the same addresses.
+// Not inlined, so that both sides run the same instructions at the same addresses.
 #[inline(never)]
 fn typed_pass<T: PlainData>(world: &World, boxes: &[SymBox<[T]>], sequence: &[u8], pe: Pe, value: &T) {
     for &i in sequence {

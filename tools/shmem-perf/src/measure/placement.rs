@@ -1,6 +1,6 @@
-//! The NUMA nodes of memory, as the kernel reports them: of arrays of each storage, and of partitions of each kind of memory and page size.
+//! The NUMA nodes of pages, as the kernel reports them: of arrays with each storage; of partitions by kind of memory and page size.
 //!
-//! It measures no times, so it may run on an emulated machine.
+//! No times are measured, so the measure may run on an emulated machine.
 
 use shmem::partition::default;
 use shmem_core::array::StorageKind;
@@ -72,7 +72,7 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
                     found.push(serde_json::from_str(line)?);
                 }
             }
-            // Some partitions must be refused: the fact is the library's message.
+            // This machine cannot make some partitions. Then the result is the library's error text.
             Err(error) => {
                 let said = error.to_string();
                 let reason = said.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
@@ -88,17 +88,17 @@ fn place(row: &str, value: &str) -> Fact {
     Fact::new("machine", row, "", value)
 }
 
-/// The number of PEs, one for each node with CPUs for this process, at most 8.
+/// Returns the number of PEs: one for each NUMA node whose CPUs this process may use, but at most 8.
 fn pes(topology: &Topology) -> usize {
     topology.homes().len().clamp(1, 8)
 }
 
 const PARTITIONS: &str = "partition 1";
 
-/// Rows and columns of each PE. An emulated machine is slow.
+/// Rows and columns of each PE's grid, which is small, because an emulated machine is slow.
 const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
 
-/// Runs a stencil on the default heap, and returns the memory of that heap. All PEs call it.
+/// Runs a stencil on the default heap, and returns facts about the heap's memory. All PEs call it.
 ///
 /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
 fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
@@ -108,7 +108,7 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
 
     let heap = world.heap::<default>()?;
     let id = heap.id();
-    // More nodes than any known machine has.
+    // Pages of the heap on each NUMA node. No known machine has more than 64 nodes.
     let mut mine = [0_u64; 64];
     for (node, pages) in heap.pages_per_node()? {
         mine[(node as usize).min(63)] += pages;
@@ -142,13 +142,13 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
     Ok(found)
 }
 
-/// The title of the table of affinities. An affinity is the share of elements that lie on the node of the threads that own their chunk.
+/// Title of the table of affinities: shares of an array's elements that are on the node of the threads that own them.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases".
 const AFFINITY: &str = "affinity";
 
-/// (name in the source, rows, bytes of a row). Sizes are divided by `2^scale`, except those below a page. "five pages" is the
-/// source's example of an array that four nodes cannot share exactly.
+/// Returns the source's arrays: (name, rows, bytes of a row). Long rows are divided by `2^scale`. "five pages" is the source's
+/// example of an array that four nodes cannot share exactly.
 fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
     let (many, few) = (1 << (30 - scale), 1 << (20 - scale));
     [
@@ -165,8 +165,8 @@ fn most_bytes(scale: u32) -> usize {
     shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
 }
 
-/// The power of two by which the source's arrays are divided, so that the largest has a twelfth of the smallest node's memory. At
-/// most 10: chunks keep many pages. `None`: this process has CPUs on one node only, where everything is near.
+/// Returns the scale of [`shapes`] with which the largest array takes a twelfth of the smallest node's memory. At most 10, so that
+/// chunks have many pages. `None` if this process has CPUs of one node only.
 fn scale(topology: &Topology) -> Option<u32> {
     let homes = topology.homes();
     let memory = topology.nodes().iter().filter(|node| homes.contains(&node.number) && node.memory > 0);
@@ -174,7 +174,7 @@ fn scale(topology: &Topology) -> Option<u32> {
     (homes.len() > 1).then(|| (0..10).find(|scale| 2 << (30 - scale) <= smallest / 12).unwrap_or(10))
 }
 
-/// Arrays of each storage. For a job of one PE that has the CPUs of several nodes.
+/// Returns the affinities of arrays with each storage. Called by a job of one PE, which has CPUs of several nodes.
 fn arrays(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let mut found = Vec::new();
     for (name, rows, columns) in shapes(scale) {
@@ -208,7 +208,7 @@ fn of_shape<const D: usize>(
     Ok(())
 }
 
-/// The least affinity of eight arrays, after they were walked through by element and by index.
+/// Returns the least affinity of eight arrays, after their elements were visited by an iterator and by index.
 fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> {
     let arrays = (0..8).map(|_| world.array([inner]).storage_kind(kind).zeroed::<i64>());
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
@@ -226,7 +226,7 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
     Ok(least)
 }
 
-/// The same arrays divided among PEs with a node each: the least share of a PE's pages that are on its node. Collective.
+/// Returns the least share of a PE's pages that are on its node, if the arrays are divided among PEs with a node each. Collective.
 fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();
@@ -243,7 +243,7 @@ fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     Ok(found)
 }
 
-/// Writes a share with six digits, and as 1 only if it is of all elements.
+/// Formats a share with six digits, rounded down. Only a share of exactly 1 becomes "1".
 fn share(share: f64) -> String {
     if share == 1.0 { "1".to_owned() } else { format!("{:.6}", (share * 1e6).floor() / 1e6) }
 }

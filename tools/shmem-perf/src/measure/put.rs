@@ -1,4 +1,4 @@
-//! What puts, gets and atomic operations with a result cost.
+//! Puts, gets, and fetching atomic operations.
 
 use std::sync::atomic::fence;
 
@@ -21,16 +21,16 @@ pub(crate) const ATOMIC: Measure =
 
 const SIZES: [usize; 8] = [1, 8, 64, 512, 4 << 10, 64 << 10, 1 << 20, 4 << 20];
 
-/// Passes over the lines in one sample: some ten microseconds.
+/// Passes over the cache lines in a sample, which takes some ten microseconds.
 const PASSES: u64 = 1000;
 
-/// A row of words: one in each line that is written, and those between.
+/// Words of [`LINES`] cache lines. The benchmark writes the first word of each line.
 pub(crate) type Row = [u64; LINES * WORDS_OF_LINE];
 
 #[symmetric]
 static ROW: Row;
 
-/// What `put8-static` measures: one 8-byte put to each line of the row. Not inlined, as its limit is not.
+/// Puts `value` to the first word of each cache line of [`ROW`] (`put8-static`). Not inlined, because its baseline is not.
 #[inline(never)]
 fn put_row(world: &World, pe: Pe, value: u64) {
     for line in 0..LINES {
@@ -38,13 +38,13 @@ fn put_row(world: &World, pe: Pe, value: u64) {
     }
 }
 
-/// Puts of 8 bytes: to a static, and with their quiet. Timed loops own their operands, which stay in registers whatever a put
-/// writes to.
+/// Measures 8-byte puts: to a static, and with their quiet. Closures own their operands, so that these stay in registers, although
+/// puts write to memory.
 fn words(world: &World, bench: &Bench<'_>) {
     let (world, pe) = black_box((world, other(world)));
     let (word, start) = (ROW.on(pe).index(0), near(ROW.on(pe).index(0).ptr(world)));
     let puts = || numbered(PASSES, move |value| put_row(world, pe, value)) / LINES as f64;
-    // SAFETY: a row has `LINES * WORDS_OF_LINE` words, and lives as long as the program.
+    // SAFETY: `start` points to a row, which has `LINES * WORDS_OF_LINE` words and lives as long as the program.
     let stores = || numbered(PASSES, move |value| unsafe { baseline::stores(start, value) }) / LINES as f64;
     bench.pairs("put8-static 8", puts, stores);
     let put = || {
@@ -54,10 +54,10 @@ fn words(world: &World, bench: &Bench<'_>) {
             world.quiet();
         })
     };
-    // An 8-byte put and its quiet on one node are this: no later load passes the store.
+    // On one node, an 8-byte put and its quiet need a store and a full fence, so that no later load overtakes the store.
     let store = || {
         numbered(PASSES, move |value| {
-            // SAFETY: the place holds an aligned word and lives as long as the program.
+            // SAFETY: `start` points to an aligned word, which lives as long as the program.
             unsafe { start.write_volatile(value) };
             fence(Ordering::SeqCst);
         })
@@ -74,9 +74,9 @@ fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
         for bytes in SIZES {
             let (there, mut own) = (object.on(other(world)).index(..bytes), vec![1_u8; bytes]);
             let start: *mut u8 = near(there.ptr(world)).cast();
-            // SAFETY: the place at `start` is as long as `own`, which is private memory, so the two do not overlap.
+            // SAFETY: the bytes at `start` are as many as those of `own`, which is private memory, so that the two do not overlap.
             let put = |own: &mut [u8]| unsafe { baseline::memcpy(start, own.as_ptr(), own.len()) };
-            // SAFETY: the place at `start` is as long as `own`, which is private memory, so the two do not overlap.
+            // SAFETY: the bytes at `start` are as many as those of `own`, which is private memory, so that the two do not overlap.
             let get = |own: &mut [u8]| unsafe { baseline::memcpy(own.as_mut_ptr(), start, own.len()) };
             match puts {
                 true => bench.pair(format!("put {bytes}"), || {
@@ -90,7 +90,7 @@ fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
     })?)
 }
 
-/// Nanoseconds per byte in transfers of all of `own`. Their number makes a sample some hundred microseconds long.
+/// Returns the nanoseconds per byte of transfers of all of `own`, repeated so that a sample takes some hundred microseconds.
 fn of_byte(own: &mut [u8], transfer: impl Fn(&mut [u8])) -> f64 {
     let count = ((1 << 21) / own.len()).clamp(2, 20_000);
     nanoseconds_each(count * own.len(), || (0..count).for_each(|_| transfer(black_box(&mut *own))))
@@ -115,7 +115,7 @@ fn against<T>(bench: &Bench<'_>, case: &str, ours: impl Fn(u64) -> T + Copy, raw
     bench.pairs(format!("atomic {case}"), || repeated(ours), || repeated(raw));
 }
 
-/// Operations of one sample: some ten microseconds. The compiler does not see operands.
+/// Returns the nanoseconds of an operation, repeated for some ten microseconds. The compiler does not know the operands.
 fn repeated<T>(operation: impl Fn(u64) -> T) -> f64 {
     let operation = black_box(operation);
     numbered(5000, move |value| _ = black_box(operation(value)))

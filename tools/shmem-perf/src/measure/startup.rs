@@ -1,4 +1,4 @@
-//! What starting and ending a job costs, and what it keeps in memory.
+//! The time to start and end a job, and the memory that a PE uses.
 
 use std::ops::Range;
 use std::{array, io};
@@ -11,7 +11,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
     run: Some(|runner| {
         starts(runner, "4", (4, 0), runner.asked.repetitions)?;
-        // With partitions of 1 GiB instead of the default heap.
+        // 127 partitions of 1 GiB, instead of the default heap.
         starts(runner, "16/127/1G", (16, 127), FEWEST)?;
         for pes in [2, 8, 32, 64] {
             keeps(runner, &runner.job("kept", pes, Given::default()), 2..4, &pes.to_string())?;
@@ -47,7 +47,7 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
     keeps(runner, &kept, 0..2, case)
 }
 
-/// Kinds of memory, in the order in which PEs print them, and the bytes of the unit in which a case shows them.
+/// Kinds of memory, in the order in which PEs print them, with the bytes of their unit in results (1 for a count).
 const KINDS: [(&str, usize); 4] = [
     ("startup-resident", 1 << 20),
     ("startup-mappings", 1),
@@ -55,7 +55,7 @@ const KINDS: [(&str, usize); 4] = [
     ("startup-node", 1 << 20),
 ];
 
-/// Measures kinds of memory that PEs of a job keep, and their limits.
+/// Measures the kinds of memory that PEs of a job use, against fixed limits.
 fn keeps(runner: &mut Runner, job: &Asked, kinds: Range<usize>, case: &str) -> Done {
     let kinds = kinds.map(|kind| (format!("{} {case}", KINDS[kind].0), kind));
     let kinds: Vec<_> = kinds.filter(|(name, _)| runner.wants(name)).collect();
@@ -74,8 +74,8 @@ fn keeps(runner: &mut Runner, job: &Asked, kinds: Range<usize>, case: &str) -> D
     })
 }
 
-/// A PE that prints what joining a job adds. Maximum of all PEs: resident memory, with shared pages; mappings; private memory. Sum
-/// of all PEs: private memory, and each PE's share of shared memory.
+/// Prints the growth of a PE's memory when it joins a job. Maxima over PEs: resident memory with shared pages, mappings, private
+/// memory. Sum over PEs: private memory, and each PE's share of shared memory.
 fn what_is_kept() -> Done {
     let now = || -> io::Result<[u64; 4]> {
         let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -97,7 +97,7 @@ pub(super) fn of_status(name: &str) -> io::Result<u64> {
     of_system("/proc/self/status", name)
 }
 
-/// Reads a line `name: 1234 kB` of a file about this process, in bytes.
+/// Reads the line `name: 1234 kB` of a file about this process. Returns bytes.
 fn of_system(file: &str, name: &str) -> io::Result<u64> {
     let lines = fs::read_to_string(file)?;
     let line = lines.lines().find_map(|line| line.strip_prefix(name));
@@ -106,7 +106,7 @@ fn of_system(file: &str, name: &str) -> io::Result<u64> {
     kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(missing)
 }
 
-/// Measures starts by a launcher, if installed: this program as `pes` PEs, against `pes` processes of `hostname`.
+/// Measures starts by a launcher, if it is installed: `pes` PEs of this program, against `pes` processes of `hostname`.
 fn starts_under(runner: &mut Runner, line: &SheetLine, pes: usize) -> Done {
     let [launcher, start, source] = [0, 1, 2].map(|at| line.part(at));
     let name = format!("startup {launcher}/{pes}");
@@ -128,13 +128,13 @@ fn starts_under(runner: &mut Runner, line: &SheetLine, pes: usize) -> Done {
     runner.taken(pes, name, samples)
 }
 
-/// Milliseconds of a command under a launcher; `None` if the launcher is missing, or `hostname` fails. Open MPI's often hangs when
-/// its programs end at once: such a run is ended after some seconds, and does not count.
+/// Returns the milliseconds of a command under a launcher; `None` if the launcher is missing or cannot start `hostname`. Runs that
+/// hang are ended and repeated, because Open MPI's launcher often hangs when its programs end at once.
 fn under(start: &str, pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
     let mut launcher = Command::new("timeout");
     launcher.args(["--kill-after", "5", seconds]).stdin(Stdio::null()).stdout(Stdio::null());
     launcher.args(start.split(' ')).arg(pes.to_string()).args(command);
-    // Open MPI starts nothing for root otherwise.
+    // With these variables, Open MPI starts programs of root, too.
     launcher.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
     partitions_of_environment().for_each(|name| _ = launcher.env_remove(name));
     let what = format!("{start} of {}", command.join(" "));
@@ -142,7 +142,7 @@ fn under(start: &str, pes: usize, command: &[String], seconds: &str) -> Result<O
         let (milliseconds, output) = milliseconds(|| launcher.output());
         match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
-            // `timeout`'s last signal ends the launcher, too.
+            // `timeout` has ended the launcher or, by its last signal, also itself.
             Some(LATE) | None => {}
             Some(MISSING) => return Ok(None),
             Some(_) if command.len() == 1 => return Ok(None),

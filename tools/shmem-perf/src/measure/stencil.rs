@@ -1,11 +1,11 @@
-//! Stencils: what one costs with a halo, against the same stencil with a barrier in each step.
+//! Stencils: a step with a [`Halo`], against a step of the same stencil with a barrier; and steps in large and in small pages.
 //!
-//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose first and last row go to its neighbours in a ring. The
-//! first form keeps its cells in private memory, and exchanges rows by a [`Halo`]. The second puts its rows into its neighbours'
-//! frames in symmetric memory, and calls a barrier: two grids take turns, so that one barrier in each step is enough.
+//! The stencil is a 5-point Jacobi relaxation on n x n cells of each PE, which sends its first and last row to its neighbours in a
+//! ring. With a halo, cells are in private memory. With a barrier, they are in symmetric memory, and each PE puts its rows into the
+//! border of its neighbours. Two grids take turns, so that one barrier in each step is enough.
 //!
-//! And the effect of page size on a stencil, and on columns: if the stride of a column is larger than a page, each element is on a
-//! page of its own. Each element beyond the reach of the TLB costs a walk through the page table.
+//! Page size also matters to columns: if the stride of a column is longer than a page, each element is on a page of its own, and
+//! each element beyond the reach of the TLB costs a walk of the page table.
 
 use std::ops::Range;
 
@@ -25,7 +25,6 @@ fn halo(world: &mut World, bench: &Bench<'_>) -> Done {
         let stencil = &mut Stencil::new(world, size)?;
         stencil.against_barrier(bench, format!("halo {size}x{size}"));
         if size == 16 {
-            // Nanoseconds of an exchange alone.
             let exchange = || stencil.run(EXCHANGES, |stencil, _| stencil.exchange());
             let limit = || baseline::round_trip(line, world.my_pe() == 0, EXCHANGES);
             bench.pairs("halo exchange/16", exchange, limit);
@@ -50,10 +49,10 @@ struct Stencil<'w> {
     form: Form,
     neighbours: [Pe; 2],
     halo: Halo<f64>,
-    /// Grids in private memory.
+    /// Grids in private memory, for steps with a halo.
     own: [&'static mut [f64]; 2],
     shared: [SymBox<[f64]>; 2],
-    /// The longest delay of a PE; PEs are late in turn.
+    /// Upper limit on the delay of a PE. In each step, one of the two PEs is late.
     late: Duration,
 }
 
@@ -80,9 +79,9 @@ impl<'w> Stencil<'w> {
             .pair(name, || (self.run(steps, Self::step_with_halo), self.run(steps, Self::step_with_barrier)));
     }
 
-    /// From now on, in each step one PE, in turn, is late by a random part of a step.
+    /// Delays one PE in each step from now on, in turn, by a random part of the time of a step.
     fn be_late(&mut self) {
-        // The shortest of several, since other load makes them longer.
+        // The shortest of several times is taken, because other load makes times longer.
         let step = |stencil: &mut Self| {
             _ = stencil.run(20, Self::step_with_halo);
             stencil.run(20, Self::step_with_barrier)
@@ -91,7 +90,7 @@ impl<'w> Stencil<'w> {
         self.late = Duration::from_nanos(self.world.max(shortest) as u64);
     }
 
-    /// The relaxation of the interior while rows travel, against relaxation without exchange: nanoseconds each.
+    /// Measures the relaxation of inner rows while border rows travel, against relaxation without exchange, in nanoseconds.
     fn interior(&mut self, bench: &Bench<'_>, name: String) {
         let steps = self.some_steps();
         let Self { world, form, halo, own, .. } = self;
@@ -114,7 +113,7 @@ impl<'w> Stencil<'w> {
         ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000)
     }
 
-    /// Returns the nanoseconds of one of `steps` steps, which all PEs begin together.
+    /// Returns the mean nanoseconds of `steps` steps, which all PEs begin together.
     fn run(&mut self, steps: usize, mut step: impl FnMut(&mut Self, usize)) -> f64 {
         self.world.barrier_all();
         nanoseconds_each(steps, || (0..steps).for_each(|number| step(self, number)))
@@ -137,18 +136,18 @@ impl<'w> Stencil<'w> {
         let Self { world, form, neighbours: [north, south], shared: [ref old, ref new], .. } = *self;
         let mine = old.here(world).as_ptr().cast::<f64>();
         for (pe, from, to) in [(north, 1, form.size + 1), (south, form.size, 0)] {
-            // SAFETY: rows inside the frame belong to this PE, which writes them in the next step only.
+            // SAFETY: neighbours write to the border only. This PE writes to its rows of this grid in the next step only.
             let row =
                 unsafe { std::slice::from_raw_parts(mine.wrapping_add(form.row(from).start), form.size) };
             world.put(old.on(pe).index(form.row(to)), row);
         }
         world.barrier_all();
         pass(self.late, number, world.my_pe());
-        // SAFETY: all of the old grid. Neighbours write its frame again in the step after the next one, after
-        // another barrier; this PE writes the rest in the next step.
+        // SAFETY: nobody writes to the old grid now. Neighbours write to its border again after another barrier, and this PE writes
+        // to its other rows in the next step.
         let old = unsafe { std::slice::from_raw_parts(mine, form.cells()) };
         let inside = new.here(world).as_ptr().cast::<f64>().wrapping_add(form.pitch);
-        // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
+        // SAFETY: the slice has the rows of the new grid between its two border rows. Only this PE accesses them.
         let new = unsafe { std::slice::from_raw_parts_mut(inside, form.cells() - 2 * form.pitch) };
         form.relax(old, new, 1..form.size + 1);
         self.shared.swap(0, 1);
@@ -157,13 +156,13 @@ impl<'w> Stencil<'w> {
     fn exchange(&mut self) {
         let Self { world, form, halo, own, .. } = self;
         let ghosts = form.send(halo, *world, own[0]).finish();
-        // Received rows are read, or their lines would stay in the other core's cache.
+        // Reads the received rows, because otherwise their cache lines would stay in the other core's cache.
         own[0][..form.size].copy_from_slice(&ghosts[NORTH]);
         own[0][(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
     }
 }
 
-/// Waits, if it is this PE's turn to be late. The delay of a step is the same in both forms.
+/// Delays this PE if it is its turn in this step. The delay of a step is the same with a halo and with a barrier.
 fn pass(late: Duration, step: usize, pe: usize) {
     if late == Duration::ZERO || step % 2 != pe % 2 {
         return;
@@ -176,7 +175,7 @@ fn pass(late: Duration, step: usize, pe: usize) {
     }
 }
 
-/// Returns private cells at the same offset in a page as `address`, since aliases of page offsets cost time. The cells are leaked.
+/// Returns leaked private cells with the same offset in a page as `address`, because other offsets change the cost of 4K aliasing.
 fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static mut [f64] {
     const PAGE: usize = 4096;
     let cells = Vec::leak(vec![0.0; values.len() + PAGE / size_of::<f64>()]);
@@ -186,7 +185,7 @@ fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static 
     cells
 }
 
-/// The memory layout of a grid: rows with a border cell at both ends, between two border rows.
+/// Memory layout of a grid: a border row, rows that begin and end with a border cell, a border row. Rows are `pitch` cells apart.
 #[derive(Clone, Copy)]
 struct Form {
     size: usize,
@@ -206,7 +205,7 @@ impl Form {
         &cells[row * self.pitch..][..self.size + 2]
     }
 
-    /// Relaxes rows of a grid into another one; `new` starts at its first inner row.
+    /// Computes rows of a new grid from an old one. `new` starts at the first row inside the border.
     fn relax(self, old: &[f64], new: &mut [f64], rows: Range<usize>) {
         for row in rows {
             let (above, below) = (&old[self.row(row - 1)], &old[self.row(row + 1)]);
@@ -232,7 +231,7 @@ impl Form {
     }
 }
 
-/// Relaxes one row; `row` has its border cells.
+/// Computes one row of a new grid. `row` includes its two border cells; `above` and `below` do not.
 #[inline(never)]
 fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) {
     let size = new.len();
@@ -246,7 +245,6 @@ fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) {
 pub(crate) const PAGES: Measure = Measure {
     name: "pages",
     run: Some(|runner| {
-        // A partition in small pages and one in large ones.
         let pages = [(SMALL, rustix::param::page_size() as u64), (LARGE, LARGE_PAGE)];
         let partitions = pages.map(|(id, page)| {
             let traits = format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
@@ -285,22 +283,20 @@ fn by_pages(world: &mut World, bench: &Bench<'_>) -> Done {
 
 const TOUCHED: [usize; 6] = [512, 2048, 4096, 8192, 16_384, 32_768];
 
-/// From one element of a column to the next, in words: a small page and a line, so that elements fall into
-/// different sets of a cache.
+/// Words from one element of a column to the next: a small page and a cache line, so that elements use different cache sets.
 const STRIDE: usize = (4096 + 64) / 8;
 
 const WORDS: usize = TOUCHED[TOUCHED.len() - 1] * STRIDE;
 
-/// IDs of partitions in small and large pages; bytes of a large page.
+/// ID of the partition in small pages. The partition [`LARGE`] has pages of [`LARGE_PAGE`] bytes.
 const SMALL: u32 = 4;
 const LARGE: u32 = 5;
 const LARGE_PAGE: u64 = 2 << 20;
 
-/// Rows and columns of the stencil on each PE: its two grids are larger than caches. A debug build is for tests of the
-/// tool.
+/// Rows and columns of each PE's grid. Two grids exceed the caches. A debug build only tests the tool.
 const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
 
-/// A step of a stencil in large pages, against one in small pages: nanoseconds for each cell. All PEs call it.
+/// Measures a step of a stencil in large pages, against one in small pages, in nanoseconds for each cell. All PEs call it.
 fn stencil(world: &mut World, bench: &Bench<'_>) -> Done {
     let on = |id| move |world: &World, words| world.partition(id)?.alloc(zeroed::<f64>(words));
     let mut large = Columns::new(world, SIZE, on(LARGE))?;
@@ -312,10 +308,10 @@ fn stencil(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(large.grids.into_iter().chain(small.grids).try_for_each(|grid| world.free(grid))?)
 }
 
-/// Writing a column of `touched` elements on another PE in large pages, against one in small pages:
-/// nanoseconds for each element. Both places have [`WORDS`] words.
+/// Measures puts of a column of `touched` elements to another PE's large pages, against puts to small pages, in nanoseconds for
+/// each element. Both objects have [`WORDS`] words.
 fn column(world: &World, bench: &Bench<'_>, places: [&SymBox<[u64]>; 2], touched: usize) {
-    // So that one sample writes 64 Ki elements at least.
+    // A sample writes at least 64 Ki elements.
     let (row, passes) = (vec![1_u64; touched], (64_usize << 10).div_ceil(touched));
     let [large, small] = places.map(|to| {
         let (to, row) = (to.on(other(world)), &row);
@@ -329,22 +325,21 @@ fn column(world: &World, bench: &Bench<'_>, places: [&SymBox<[u64]>; 2], touched
     bench.pairs(format!("pages column/{touched}"), large, small);
 }
 
-/// A 2-D stencil on any memory: a 5-point Jacobi relaxation on n x n cells of each PE, in a ring from west to east. Each PE's first
-/// and last columns go to its neighbours after each step. Two grids take turns.
+/// A 2-D stencil in given memory: a 5-point Jacobi relaxation on n x n cells of each PE, in a ring from west to east. After each
+/// step, a PE sends its first and last column to its neighbours. Two grids take turns.
 pub(super) struct Columns {
     form: Form,
     grids: [SymBox<[f64]>; 2],
 }
 
 impl Columns {
-    /// A stencil on `size` x `size` cells of each PE, in memory from `alloc`, called twice with a number of zeroed words.
-    /// All PEs call it.
+    /// Makes a stencil on `size` x `size` cells of each PE. `alloc` allocates a grid: it gets the number of words. All PEs call it.
     pub(super) fn new(
         world: &mut World,
         size: usize,
         alloc: impl Fn(&World, usize) -> Result<SymBox<[f64]>>,
     ) -> Result<Self> {
-        // Rows begin on cache lines, and do not follow each other at a power of two.
+        // Rows begin on cache lines. Their distance is no power of two, so that the cells of a column use different cache sets.
         let form = Form { size, pitch: (size + 2).next_multiple_of(8) + 8 };
         let grids = [alloc(world, form.cells())?, alloc(world, form.cells())?];
         let me = world.my_pe();

@@ -18,7 +18,7 @@ pub(crate) const ALLOC: Measure =
 pub(crate) const SIGNAL: Measure =
     Measure { name: "signal", tasks: &[("signal", Task::Near(signals))], ..Measure::PLAIN };
 
-/// The number of barriers in one sample, where every PE has a core, and where PEs share cores and sleep in each barrier.
+/// Barriers in a sample, if every PE has a core. If PEs share cores, they sleep in each barrier, and a sample has [`SLEEPING`].
 const SPINNING: usize = 500;
 const SLEEPING: usize = 20;
 
@@ -44,7 +44,7 @@ fn barriers(world: &World, count: usize) -> f64 {
 fn allocations(world: &mut World, bench: &Bench<'_>) -> Done {
     for bytes in [64, 4 << 10, 64 << 10, 1 << 20] {
         let both = || world.malloc(bytes).and_then(|block| world.free(block));
-        // Fails on all PEs if there is no room, so that samples cannot fail.
+        // A first try, which fails on all PEs if the heap is too small. So samples do not fail.
         both()?;
         let mut failed = Ok(());
         let cost = || each(100, || failed = both().and(std::mem::replace(&mut failed, Ok(()))));
@@ -69,8 +69,8 @@ fn signals(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Two PEs send each other data with a signal that the other one waits for: nanoseconds for one way, against plain stores. `read` is
-/// called after each signal. Both PEs call it.
+/// Measures puts with a signal between two PEs that answer each other, against plain stores, in nanoseconds for one way. Calls
+/// `read` after each signal. Both PEs call it.
 fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     world: &World,
     bench: &Bench<'_>,
@@ -85,20 +85,20 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
         let send = |trip| world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
         ping_pong(world, &trips, send, |trip| _ = arrived.wait_until(world, eq(trip)), read)
     };
-    // Plain stores to the same places: data, then a counter that the other PE waits for.
+    // Plain stores to the same addresses: the data, then a counter that the other PE polls.
     let plain = || {
         let [there, here] = [there, here].map(|signal| word_at(world, signal));
         let (to, from): (*mut u8, *const u8) = (near(place.ptr(world)).cast(), source.start_of().cast());
         let bytes = size_of_val(source);
         let send = |trip| {
             if bytes == size_of::<u64>() {
-                // SAFETY: the source is valid for reads of 8 bytes, and is a `u64`, because no other source has 8 bytes.
+                // SAFETY: the source is readable. If it has 8 bytes, its type is `u64`, so that it is aligned.
                 let word = unsafe { from.cast::<u64>().read_volatile() };
-                // SAFETY: the place is a `u64`, too, and is mapped on this node (`near`).
+                // SAFETY: the place has the type of the source, `u64`, and is mapped on this node (`near`).
                 unsafe { to.cast::<u64>().write_volatile(word) };
             } else {
-                // SAFETY: the place is on this node and has as many bytes as its source. Both live as long as they are borrowed
-                // here. They do not overlap: the source is the measure's own memory.
+                // SAFETY: the place is mapped on this node, and has as many bytes as the source. Both are borrowed, so they stay
+                // valid. They do not overlap, because the source is private memory.
                 unsafe { memcpy(to, from, bytes) };
             }
             there.store(trip, Ordering::Release);
@@ -109,7 +109,7 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     Ok(())
 }
 
-/// Returns the nanoseconds of one way in the next round trips, which have growing numbers. PE 0 sends, and the other PE answers.
+/// Returns the nanoseconds of one way, over [`TRIPS`] round trips with increasing numbers. PE 0 sends, and the other PE answers.
 #[inline(always)]
 fn ping_pong(
     world: &World,

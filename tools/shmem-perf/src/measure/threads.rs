@@ -1,4 +1,4 @@
-//! Puts of several threads, with a context each and with a shared one.
+//! Puts of several threads, with a context for each thread, and with a shared context.
 
 use std::sync::Barrier;
 
@@ -21,19 +21,19 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// The measured numbers of threads. More threads than cores take turns.
+/// Numbers of threads that are measured. If they exceed the cores, threads take turns.
 const NUMBERS: [usize; 6] = [1, 2, 4, 8, 16, 36];
 
-/// Returns how often a thread writes its row, or puts `bytes` bytes, in one sample: some hundred microseconds for one thread.
+/// Returns how often a thread writes its row, or puts `bytes` bytes, in a sample: for some hundred microseconds with one thread.
 fn passes(bytes: usize) -> u64 {
     let (most, less) = if cfg!(debug_assertions) { (20, 400) } else { (8_000, 1) };
     if bytes == 0 { most } else { ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less) }
 }
 
-/// Contexts of threads: one each, a shared one, or a shared one with a lock for each put; and how many times fewer passes are measured.
+/// (name, divisor of the passes): a context for each thread; a shared context; a shared context with a lock for each put.
 const SHARINGS: [(&str, u64); 3] = [("private", 1), ("multiple", 1), ("locked", 8)];
 
-/// A PE of the job. PE 0 has the threads, which write words to rows of the other PE, or bytes to their places there.
+/// Runs a PE of the job. Each thread of PE 0 puts words to its own row on the other PE, or bytes to its own place there.
 fn by_threads(given: &Given) -> Done {
     let world = &shmem::init::<Multiple>()?;
     let bench = Bench::new(world, given, cpus::allowed()?.len());
@@ -51,7 +51,7 @@ fn by_threads(given: &Given) -> Done {
                 _ => (format!("threads-by-size {threads}/{sharing}/{bytes}"), 1),
             };
             let thread = |number: usize, rounds: &Rounds| {
-                // A core for each, if there are enough.
+                // Binds each thread to a core of its own, if there are enough cores.
                 take_core(number, threads).unwrap_or_else(|error| panic!("a thread has no core: {error}"));
                 let row = rows.on(other).index(number);
                 let place = places.on(other).index(number * bytes..(number + 1) * bytes);
@@ -59,10 +59,10 @@ fn by_threads(given: &Given) -> Done {
                     (near(row.ptr(world)).cast(), near(place.ptr(world)).cast());
                 let source = &vec![1_u8; bytes][..];
                 let limit = |pass| match bytes {
-                    // SAFETY: a row has `LINES * WORDS_OF_LINE` words, which nobody else uses while the thread runs.
+                    // SAFETY: `words` is the row of this thread, which alone uses it. A row has `LINES * WORDS_OF_LINE` words.
                     0 => unsafe { baseline::stores(words, pass) },
-                    // SAFETY: the thread's place has as many bytes, which nobody else uses while it runs, and the source is
-                    // private memory.
+                    // SAFETY: `start` points to the thread's `bytes` bytes on the other PE. Nobody else uses them while the thread
+                    // runs, and the source is private memory.
                     _ => unsafe { baseline::memcpy(start, black_box(source).as_ptr(), bytes) },
                 };
                 match sharing {
@@ -110,15 +110,15 @@ pub(super) struct Rounds {
     barrier: Barrier,
     repetitions: usize,
     passes: u64,
-    /// The spans of each thread's work, and of the limit, for each round.
+    /// Spans (start, end) of the operations and of the baseline, of each thread, for each round.
     times: Mutex<Vec<[Vec<Span>; 2]>>,
 }
 
 type Span = (Instant, Instant);
 
-/// `passes` passes of `operations` operations by each of `threads` threads, against their limit: nanoseconds for each operation of a
-/// thread. The time is that of the slowest thread, or, if threads share cores, from the first start to the last end. `thread` is the body
-/// of a thread, by its number, which calls [`Rounds::run`].
+/// Measures `threads` threads, each with `passes` passes of `operations` operations, in turn with their baseline. Returns
+/// nanoseconds for each operation of a thread: those of the slowest thread, or, if threads share cores, from the first start to the
+/// last end. `thread` is the body of a thread. It gets the thread's number, and calls [`Rounds::run`].
 pub(super) fn in_turn(
     threads: usize,
     (passes, operations): (u64, usize),
@@ -137,17 +137,17 @@ pub(super) fn in_turn(
     let each = |times: &[Span]| {
         let slowest = times.iter().map(|(start, end)| *end - *start).max();
         let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
-        // A thread that runs while the others wait for a core seems to be fast.
+        // With shared cores, a thread may run while the others wait for a core. Its own span would be too short.
         let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
         let duration = if have_cores { slowest } else { all };
         duration.unwrap_or_default().as_nanos() as f64 / (passes * operations as u64) as f64
     };
-    // The first round is for first touches.
+    // The first round is left out, because it touches pages for the first time.
     rounds.times.into_inner()[1..].iter().map(|[cost, limit]| (each(cost), each(limit))).collect()
 }
 
 impl Rounds {
-    /// Runs passes of the work and of the limit, which get the number of the pass.
+    /// Measures passes of the operations and of the baseline, in turn. Both functions get the number of the pass.
     pub(super) fn run(&self, mut cost: impl FnMut(u64), mut limit: impl FnMut(u64)) {
         for round in 0..=self.repetitions {
             self.time(round, 0, &mut cost);

@@ -1,8 +1,9 @@
 //! Peers: programs of other libraries that are measured beside our own.
 //!
-//! A peer is a small program in C (`examples/peers`) that uses its library in the fastest way, with two processes. It is [built](Programs)
-//! where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest) with samples of one operation, and
-//! sleeps in between. So our times and the peer's are taken in turn, on the same cores, as pairs. A missing peer is reported.
+//! A peer is a small C program (`examples/peers`) with two processes, which uses its library in the fastest way. It is
+//! [built](Programs) where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest) with
+//! samples of one operation, and sleeps in between. So samples of both libraries are taken in turn, on the same cores. Missing
+//! peers are reported.
 
 macro_rules! example {
     ($file:literal) => {
@@ -26,39 +27,39 @@ pub(crate) use self::running::{PeerRequest, Running};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    /// The text of a C file.
+    /// Text of the program's C file.
     source: &'static str,
-    /// The C compiler that builds it, from a Debian package, or [`OWN`].
+    /// The C compiler that builds the program: a command of a Debian package, or [`OWN`].
     by: &'static str,
 }
 
-/// The compiler and launcher of this workspace's C library.
+/// Stands for the compiler and the launcher of this workspace's C library.
 const OWN: &str = "library";
 
 impl Peer {
-    /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it, and of its OpenSHMEM.
+    /// Strided transfers by Open MPI's MPI-3 one-sided communication. [`OSHMEM`](Self::OSHMEM) has those by its OpenSHMEM.
     pub(crate) const MPI: Self = Self::of("mpi", example!("peers/mpi.c"), "mpicc");
     pub(crate) const OSHMEM: Self = Self::of("oshmem", example!("peers/oshmem.c"), "oshcc");
     pub(crate) const FLOOR: Self = Self::of("floor", example!("peers/floor.c"), "cc");
-    /// Micro-benchmarks: of Open MPI's OpenSHMEM, and of MPI-3 one-sided communication and collectives, as Open MPI has them.
+    /// Micro-benchmarks by Open MPI's OpenSHMEM. [`MPI_MICRO`](Self::MPI_MICRO) has those by MPI-3 (one-sided, and collectives).
     pub(crate) const OSHMEM_MICRO: Self = Self::of("oshmem-micro", example!("peers/oshmem-micro.c"), "oshcc");
     pub(crate) const MPI_MICRO: Self = Self::of("mpi-micro", example!("peers/mpi-micro.c"), "mpicc");
-    /// Single routines: of Open MPI's OpenSHMEM, and of the C library of this workspace.
+    /// Single routines of Open MPI's OpenSHMEM. [`ROUTINES`](Self::ROUTINES) are those of our C library.
     pub(crate) const OSHMEM_ROUTINES: Self =
         Self::of("oshmem-routines", example!("peers/routines.c"), "oshcc");
     pub(crate) const ROUTINES: Self = Self::of("routines", example!("peers/routines.c"), OWN);
-    /// Micro-benchmarks of our C library: the program of [`OSHMEM_MICRO`](Self::OSHMEM_MICRO).
+    /// Micro-benchmarks of our C library, by the same program as [`OSHMEM_MICRO`](Self::OSHMEM_MICRO).
     pub(crate) const LIBRARY: Self = Self::of("library", example!("peers/oshmem-micro.c"), OWN);
-    /// How PEs of the C library wake each other: more processes than cores.
+    /// Measures how PEs of our C library wake each other, with more processes than cores.
     pub(crate) const WAKING: Self = Self::of("waking", example!("peers/waking.c"), OWN);
-    /// A program of the C library that answers no requests: all PEs greet, and end.
+    /// A program that uses our C library and answers no requests. Each PE prints a line and ends.
     pub(crate) const HELLO: Self = Self::of("hello", example!("c/hello.c"), OWN);
 
     pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
 
     pub(crate) const MICRO: [Self; 3] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO];
 
-    /// The peers that run beside PE 0, of two processes each.
+    /// The peers that run beside PE 0 and answer requests.
     pub(crate) const ANSWERING: [&[Self]; 3] =
         [&Self::STRIDED, &Self::MICRO, &[Self::OSHMEM_ROUTINES, Self::ROUTINES, Self::LIBRARY]];
 
@@ -66,12 +67,12 @@ impl Peer {
         Self { name, source, by }
     }
 
-    /// Whether the peer is this project's, and is measured also without other libraries.
+    /// Returns whether the peer needs no other library. Such a peer runs also when other libraries are left out.
     pub(crate) fn is_own(self) -> bool {
         [OWN, "cc"].contains(&self.by)
     }
 
-    /// The number of its processes: two, or twice the number of cores.
+    /// Returns the number of the peer's processes: two, or for [`WAKING`](Self::WAKING) twice the number of cores.
     pub(crate) fn processes(self, cores: usize) -> usize {
         if self == Self::WAKING { 2 * cores.max(2) } else { 2 }
     }
@@ -85,7 +86,7 @@ impl fmt::Display for Peer {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// A lost peer: its compiler is missing, it does not compile, it hangs, or its answer is wrong.
+    /// The peer cannot be used any more: its compiler is missing, its program does not compile or hangs, or an answer is wrong.
     #[error("{0}")]
     Lost(String),
     #[error("{fault} (asked for `{request}`)")]
@@ -101,14 +102,14 @@ impl From<io::Error> for PeerError {
 const HEADERS: [(&str, &str); 2] =
     [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
-/// Upper limit on the time to build a program. A peer needs a second. The C library of this workspace needs minutes, but only once.
+/// Upper limit on the time to build a program. A peer needs a second. This workspace's C library needs minutes, but only once.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Exit codes of `timeout` for a program that it has ended, and for one that does not exist.
+/// Exit code of `timeout` for a program that it has ended. [`MISSING`] is that for a program that does not exist.
 pub(crate) const LATE: i32 = 124;
 pub(crate) const MISSING: i32 = 127;
 
-/// The programs of peers, in a directory that is removed with this.
+/// The built programs of peers. Their directory is removed with this value.
 #[derive(Debug)]
 pub(crate) struct Programs {
     directory: TempDir,
@@ -116,7 +117,7 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs of peers. Those that cannot be built are [`missing`](Self::missing).
+    /// Builds the programs of peers. [`missing`](Self::missing) lists the peers whose programs cannot be built.
     pub(crate) fn build(peers: &[Peer]) -> io::Result<Self> {
         let mut programs = Self { directory: TempDir::new()?, missing: Vec::new() };
         for (name, text) in HEADERS {
@@ -139,16 +140,15 @@ impl Programs {
     }
 }
 
-/// The sources of this tool, where it was built.
+/// The directory of this workspace, on the machine that built the tool.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Options of Open MPI: no memory hooks, since OSHMEM ends with a segmentation fault otherwise; temporary files in the directory of the
-/// programs.
+/// Options of Open MPI's launchers. `^patcher` turns off memory hooks, with which OSHMEM ends by a segmentation fault. Temporary
+/// files are in the directory of the programs.
 const OPEN_MPI: &str = "--allow-run-as-root --oversubscribe -np 2 --bind-to none --mca memory ^patcher --mca orte_tmpdir_base . \
                         --mca btl_vader_backing_directory .";
 
-/// Returns two shell commands for the directory of the programs. The first one builds a peer's program, the second one starts its
-/// processes.
+/// Returns two shell commands, which run in the directory of the programs: one builds a peer's program, one starts its processes.
 fn lines(Peer { name, by, .. }: Peer, processes: usize) -> [String; 2] {
     let of_c = |compiler| format!("{compiler} -O2 -pthread {name}.c -o {name}");
     let open_mpi = |launcher| format!("{launcher} {OPEN_MPI} ./{name}");
@@ -187,7 +187,7 @@ fn build(peer: Peer, directory: &Path) -> Result<(), PeerError> {
     }))
 }
 
-/// Returns the command that starts a peer's processes: two, which bind themselves to the first two cores, or more on all cores.
+/// Returns the command that starts a peer's processes. Two processes bind themselves to the first two cores; more run on all cores.
 fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     let processes = peer.processes(cores.len());
     let [_, line] = lines(peer, processes);
@@ -196,18 +196,18 @@ fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     if let ([first, second, ..], 2) = (cores, processes) {
         command.args([first.to_string(), second.to_string()]);
     }
-    // OSHMEM would read some of our variables.
+    // Removes variables of our library, some of which OSHMEM would read.
     let is_ours =
         |name: &OsStr| [&b"SHMEM_"[..], b"SMA_"].iter().any(|prefix| name.as_bytes().starts_with(prefix));
     std::env::vars_os().filter(|(name, _)| is_ours(name)).for_each(|(name, _)| _ = command.env_remove(name));
     command
 }
 
-/// Finds a file beside this program. A missing file is built in the sources, by `cargo build` with these arguments.
+/// Returns the path of a file in this program's directory, which `cargo build` builds with `arguments` if it is missing.
 pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
     let this = std::env::current_exe().map_err(|why| why.to_string())?;
     let file = this.with_file_name(name);
-    // target/release/shmem-perf
+    // The path of this program is `target/release/shmem-perf`.
     let Some(target) = this.ancestors().nth(2).filter(|_| !file.is_file()) else { return Ok(file) };
     let missing = |why: &str| {
         let (file, by) = (file.display(), arguments.join(" "));

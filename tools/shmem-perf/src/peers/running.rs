@@ -1,4 +1,4 @@
-//! A running peer. It introduces itself by a line of JSON, and answers each request by another line of JSON.
+//! A running peer. It introduces itself by a line of JSON, and answers each request by a line of JSON.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -16,20 +16,20 @@ use shmem_launch::cpus;
 use super::{Peer, PeerError, Programs, launch};
 use crate::samples::Samples;
 
-/// Upper limit on the time for a peer's start and for an answer. Either takes less than a second on a machine that is not busy.
+/// Upper limit on the time for a peer's start, and for an answer. Either takes less than a second on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PeerRequest {
-    /// The name of the case, without blanks.
+    /// Name of the case, without blanks.
     pub(crate) case: String,
-    /// The program's name of the operation.
+    /// Name of the operation, as the peer's program knows it.
     pub(crate) operation: &'static str,
-    /// Its sizes, and the operations of a sample, as the program reads them.
+    /// Sizes of the operation and the repetitions in a sample, separated by blanks.
     pub(crate) numbers: String,
 }
 
-/// A peer's processes, started by its launcher. They sleep between requests.
+/// A peer's launcher and processes. The processes sleep between requests.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) peer: Peer,
@@ -41,8 +41,8 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts the program of a peer, from the directory of [`Programs`]; None if it is missing. Its processes bind themselves to the cores
-    /// that the first two PEs of this node [take](crate::bench::take_core) later.
+    /// Starts a peer's program from the directory of [`Programs`]; `None` if it is missing there. Its processes bind themselves to
+    /// the cores that [`take_core`](crate::bench::take_core) gives the first two PEs of this node later.
     pub(crate) fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
         if Programs::of(peer, directory).is_none() {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Running {
         let Some(printed) = launcher.stdout.take() else { unreachable!("it was asked for above") };
         let (sender, answers) = mpsc::channel();
         std::thread::spawn(move || {
-            // Launchers print lines of their own, which are no JSON.
+            // Lines that are no JSON are those of the launcher.
             let lines = BufReader::new(printed).lines().map_while(Result::ok);
             lines.filter(|line| line.starts_with('{')).try_for_each(|line| sender.send(line))
         });
@@ -68,12 +68,12 @@ impl Running {
         self.ask(request, 0).map(drop)
     }
 
-    /// One sample: nanoseconds of one operation, complete when it ends.
+    /// Takes a sample: returns the nanoseconds of an operation with its completion.
     pub(crate) fn sample(&self, request: &PeerRequest) -> Result<f64, PeerError> {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
-    /// Pairs of samples of `other` and of the peer's operation, in turn, after a check of the operation.
+    /// Takes pairs of samples, in turn: of `other`, and of the peer's operation. Before, lets the peer check the operation.
     pub(crate) fn against(
         &self,
         request: &PeerRequest,
@@ -86,7 +86,7 @@ impl Running {
         Samples::tried(repetitions, pair)
     }
 
-    /// Pairs of samples: of an operation of this peer, and of one of another peer, or this one.
+    /// Takes pairs of samples: of the operation `cost` of this peer, and of `limit` of `other`, which may be the same peer.
     pub(crate) fn beside(
         &self,
         cost: &PeerRequest,
@@ -98,11 +98,11 @@ impl Running {
         other.against(limit, repetitions, || self.sample(cost))
     }
 
-    /// Returns the nanoseconds of each sample. Asked for 0 samples, the peer checks that the operation does what it should.
+    /// Requests samples of an operation, and returns their nanoseconds. Asked for 0 samples, the peer only checks the operation.
     fn ask(&self, request: &PeerRequest, samples: usize) -> Result<Vec<f64>, PeerError> {
         let PeerRequest { case, operation, numbers } = request;
         let asked = format!("{case} {operation} {numbers} {samples}");
-        // A peer that has ended is noticed by its missing answer.
+        // An error is ignored here, because a peer that has ended sends no answer, which the next line reports.
         _ = self.requests.as_ref().map(|mut requests| writeln!(requests, "{asked}"));
         let (line, found) = self.line(&asked)?;
         if let Some(fault) = found["error"].as_str() {
@@ -117,7 +117,7 @@ impl Running {
         ns.filter(is_right).ok_or_else(|| wrong(&line, &asked, expected()))
     }
 
-    /// The next line of the peer, as text and as JSON.
+    /// Returns the next line of the peer, as text and as JSON.
     fn line(&self, request: &str) -> Result<(String, Value), PeerError> {
         let what = match self.answers.recv_timeout(PATIENCE) {
             Ok(line) => {
@@ -127,7 +127,7 @@ impl Running {
             Err(RecvTimeoutError::Timeout) => format!("no answer within {} s, it hangs", PATIENCE.as_secs()),
             Err(RecvTimeoutError::Disconnected) => "it ended before it had answered".to_owned(),
         };
-        // With the last lines of its standard error.
+        // The error text has the last lines of the peer's standard error.
         let said = fs::read(&self.remarks).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let lines: Vec<&str> = said.trim().lines().collect();
@@ -148,7 +148,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Ends the peer by the end of its requests, or by signals to the launcher, which ends its processes.
+    /// Ends the peer: closes the pipe of requests, then sends signals to its launcher, which ends the peer's processes.
     fn drop(&mut self) {
         self.requests = None;
         if !self.ends() {

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! cases.csv      a line for each case: what was compared, medians, quarters, and the ratio
-//! facts.csv      what is a text: the machine, placements
-//! notes.csv      what was said, and what has failed
+//! facts.csv      results that are texts: about the machine, about placements
+//! notes.csv      remarks of the steps, and errors of steps that failed
 //! ```
 
 use std::io;
@@ -20,15 +20,14 @@ use crate::bench::{Done, Fact};
 use crate::case::Case;
 use crate::runner::Kept;
 
-/// Names of facts that the page looks up: the measured product, the extent of the report (whole or quick), and its duration, which is added
-/// at the end.
+/// Name of the fact that has the measured product. [`EXTENT`] names that of whole or quick, [`TOOK`] that of the duration.
 pub(super) const PRODUCT: &str = "product";
 pub(super) const EXTENT: &str = "extent";
 pub(super) const TOOK: &str = "took";
 
 pub(super) const QUICK: &str = "quick";
 
-/// The end of the product's value in a debug build, whose figures mean nothing.
+/// Ending of the product's name in a debug build. The page then warns that its numbers mean nothing.
 pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
@@ -42,7 +41,7 @@ pub(crate) struct Evidence {
 pub(crate) struct Note {
     pub(crate) section: String,
     pub(crate) step: String,
-    /// Whether the step failed with this note: `yes`, `no`.
+    /// `yes` if the step failed, and `text` is its error; `no` for a remark.
     pub(crate) failed: String,
     pub(crate) text: String,
 }
@@ -65,7 +64,7 @@ impl Evidence {
         self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), ..found });
     }
 
-    /// Adds facts of the machine and of the extent, before anything is measured.
+    /// Adds facts about the machine and about the report's extent. Called before anything is measured.
     pub(super) fn describe(&mut self, quick: bool) {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
@@ -102,7 +101,7 @@ impl Evidence {
         write(&directory.join("notes.csv"), &self.notes)
     }
 
-    /// Reads the files of a directory; an error names the file that is missing or wrong.
+    /// Reads the three files of a directory. The error names a file that is missing or malformed.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let file = |name| directory.join(name);
         let cases = read(&file("cases.csv"))?;
@@ -121,7 +120,7 @@ fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
     lines.map_err(|error| format!("{} is no file of a report: {error}", file.display()))
 }
 
-/// Returns the first line that a shell command prints.
+/// Runs a shell command and returns the first line that it prints.
 fn said(line: &str) -> String {
     let printed = Command::new("sh").args(["-c", line]).output().map(|output| output.stdout);
     let printed = String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned();

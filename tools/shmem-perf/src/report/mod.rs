@@ -1,8 +1,8 @@
 //! `shmem-perf report`: measures all sections, and writes a page.
 //!
-//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, which produce records, or facts (texts, such as the
-//! nodes of pages). All results are [evidence](evidence), with a number for each line. Lines of the sections define the tables that are
-//! [shown](show) on the [page](page). A step that fails is reported on the page.
+//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, which produce records, or facts (texts, such as
+//! the NUMA nodes of pages). All results are [evidence](evidence), with a number for each line. Other lines of a section define the
+//! tables, which [`show`] makes, on the [page](page). A step that fails is reported on the page.
 
 mod evidence;
 mod page;
@@ -24,27 +24,27 @@ use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::sheet::{Section, sections};
 
-/// `sections.txt` defines what each section measures and shows.
+/// The sections of the report, which `sections.txt` defines.
 static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| sections(include_str!("sections.txt")));
 
-/// The names of sections that measure something.
+/// Returns the names of sections that measure something.
 fn names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().filter(|section| section.of(&["step"]).next().is_some()).map(|section| section.name)
 }
 
-/// Options of the report. A quick one takes less than two minutes instead of twenty, with as many pairs for each number.
+/// Options of the report. A quick report takes less than two minutes instead of twenty. Both take as many pairs for each number.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
-    /// The directory of the page and its data; made if it is not there.
+    /// The directory of the page and its data. It is made if it does not exist.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// These sections only.
+    /// Measure only these sections.
     #[arg(long, value_delimiter = ',', value_name = "SECTION", value_parser = PossibleValuesParser::new(names()))]
     only: Vec<String>,
-    /// Measure nothing, and draw the page anew from `cases.csv`, `facts.csv` and `notes.csv` in the directory.
+    /// Measure nothing: draw the page again from `cases.csv`, `facts.csv` and `notes.csv` in the directory.
     #[arg(long, conflicts_with_all = ["no_peers", "hosts", "launcher"])]
     redraw: bool,
-    /// Leave other libraries out.
+    /// Leave out other libraries.
     #[arg(long)]
     no_peers: bool,
     #[command(flatten)]
@@ -62,24 +62,24 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
         println!("{}: {} numbers, measured before", page.display(), evidence.cases.len());
         return Ok(());
     }
-    // Fails now, and not after twenty minutes, if the directory cannot be written.
+    // Writes a first page now, so that an error is found before twenty minutes of measuring.
     let place = |error| format!("the report cannot be written to {}: {error}", options.out.display());
     fs::create_dir_all(&options.out).map_err(place)?;
     fs::write(&page, "").map_err(place)?;
 
-    // Made at the first step between hosts.
+    // Network namespaces are made at the first step that needs two hosts.
     let mut hosts = None;
     let began = Instant::now();
     let mut evidence = Evidence::default();
     evidence.describe(quick);
     let write = |evidence: &Evidence| {
         evidence.write(&options.out)?;
-        // The page is drawn from its files.
+        // The page is drawn from the written files, so that both agree.
         let written = Evidence::read(&options.out).map_err(io::Error::other)?;
         fs::write(&page, page::html(&sections, &written))
     };
     for section in &sections {
-        // A remark is kept once for each section.
+        // A runner for each section, so that each section shows a remark once.
         let asked = Arguments { repetitions: FEWEST, jobs: 1, quick, ..Arguments::default() };
         let mut runner = Runner::keeping(asked);
         runner.others = !options.no_peers;
@@ -111,7 +111,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
             evidence.add(section.name, [name, step.place], runner.take(), outcome);
             eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
-        // An early end keeps what was measured.
+        // Writes after each section, so that an early end keeps the results.
         write(&evidence).map_err(place)?;
     }
     evidence.ended(began.elapsed());

@@ -1,7 +1,7 @@
-//! The page: a single HTML file.
+//! The page of the report: a single HTML file.
 //!
-//! Each number in a table refers to its source: `data-id` and `data-field` are a line and a column of `cases.csv`, `data-fact` a line of
-//! `facts.csv`, whose value is shown unchanged.
+//! Each number in a table names its source: `data-id` and `data-field` are a line and a column of `cases.csv`. A text with
+//! `data-fact` is the unchanged value of that line of `facts.csv`.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("style.css");
 
 const TITLE: &str = "Measured: one-sided communication in Rust";
 
-/// The kinds of lines in the table of what users ask.
+/// Kinds of sheet lines that are rows of the first table, "What users ask".
 const ASKED: [&str; 4] = ["ratio", "time", "peers", "limit"];
 
 pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String {
@@ -104,7 +104,7 @@ pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidenc
     table
 }
 
-/// The paragraphs of a section of the sheet that is about the page itself.
+/// Returns the paragraphs of a section of `sections.txt` that describes the page itself.
 fn prose(name: &str) -> impl Iterator<Item = String> {
     let section = SECTIONS.iter().find(move |section| section.name == name);
     section.into_iter().flat_map(|section| &section.lines).map(|line| line.part(0).replace('\n', " "))

@@ -1,4 +1,4 @@
-//! Makes tables of the lines of sections, by one function for each kind of line.
+//! Tables of the report, made from the lines of its sections. Each kind of line has a function.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::table::digits;
 pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
 
 impl<'a> View<'a> {
-    /// The cases of the section that a pattern matches, at a place if one is named, in the order of measurement.
+    /// Returns the section's cases that match a pattern, in the order of measurement; with a `place`, only those measured there.
     fn find<'p>(
         self,
         place: &'p str,
@@ -28,7 +28,7 @@ impl<'a> View<'a> {
         self.0.cases.iter().filter(of).filter_map(find)
     }
 
-    /// Shows a line of the section: a heading, a text, or tables.
+    /// Renders a line of the section: a heading, a paragraph, or tables.
     pub(super) fn show(self, at: usize, row: &SheetLine) -> Markup {
         match row.kind {
             "heading" => html! { h3 { (row.part(0)) } },
@@ -88,11 +88,11 @@ impl<'a> View<'a> {
         ReportTable::of(title, cells.collect(), &Cell::text(""))
     }
 
-    /// A row of the table of what users ask; None if it was not measured.
+    /// Makes a row of the table "What users ask"; `None` if nothing was measured for it.
     pub(super) fn headline(self, row: &SheetLine) -> Option<Vec<Cell<'a>>> {
         let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
         let (is_ratio, case) = (row.kind == "ratio", row.part(1));
-        // Cases whose limits are the times of OpenSHMEM, MPI and the machine.
+        // Cases that compare this operation with OpenSHMEM, with MPI, and with the machine.
         let peers = ["oshmem-micro", "mpi-micro", "floor"].map(|peer| format!("{case}/{peer}"));
         let beside = match row.kind {
             "time" => [row.part(2), row.part(3), ""],
@@ -107,13 +107,13 @@ impl<'a> View<'a> {
             pattern => Cell::of(first(pattern), "limit"),
         });
         let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(limits).collect();
-        // Marks the best library. Ratios are not marked, because each is over a limit of that library's own.
+        // Marks the fastest library. Ratios are not marked, because each library's ratio has a baseline of its own.
         let numbers: Vec<f64> = answers[..3].iter().filter_map(Cell::value).collect();
         if !is_ratio && numbers.len() > 1 {
             let best = numbers.into_iter().reduce(f64::min);
             answers[..3].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
-        // The table that shows the case.
+        // Whether a line of the section makes a table with the case. The row links to that table.
         let shows = |row: &SheetLine| {
             let patterns = match row.kind {
                 "cases" => usize::MAX,
@@ -140,7 +140,7 @@ fn once(all: impl Iterator<Item = String>) -> Vec<String> {
     all.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// A table with a row for each case, with published figures, and with places if there are several.
+/// Makes a table with a row for each case. `places` adds the place of each case to its name.
 fn cases_of<'a>(title: &str, found: &[(&'a Case, &'static str)], places: bool) -> ReportTable<'a> {
     let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "to", "pairs", "PEs", "cores", "goal"];
     let beside_puts = found.iter().any(|(entry, _)| entry.vs_a1.is_some());
@@ -177,13 +177,13 @@ pub(super) fn missed(evidence: &Evidence) -> ReportTable<'_> {
     ReportTable { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
 }
 
-/// A table. Its first column names the rows.
+/// A table of the report. Its first column has the names of the rows.
 pub(super) struct ReportTable<'a> {
     id: Option<String>,
     title: String,
     pub(super) under: Vec<String>,
     heads: Vec<String>,
-    /// Cells behind the last head are not shown.
+    /// Rows of cells. A cell beyond the last column head is not shown.
     pub(super) rows: Vec<Vec<Cell<'a>>>,
 }
 
@@ -193,7 +193,7 @@ impl<'a> ReportTable<'a> {
         Self { id: None, title: title.into(), under: Vec::new(), heads, rows: Vec::new() }
     }
 
-    /// A table of cells with their rows and columns, in order of appearance; `none` fills the gaps.
+    /// Makes a table from (row, column, cell). Rows and columns are in order of appearance, and gaps get `none`.
     fn of(title: impl Into<String>, cells: Vec<(String, String, Cell<'a>)>, none: &Cell<'a>) -> Self {
         let columns = once(cells.iter().map(|(_, column, _)| column.clone()));
         let mut table = Self::new(title, [String::new()].into_iter().chain(columns.iter().cloned()));
@@ -212,7 +212,7 @@ impl<'a> ReportTable<'a> {
         self.under.extend(once(rows.map(measure::Row::sentence)));
     }
 
-    /// Whether a column has no numbers.
+    /// Returns whether a column has texts only.
     fn is_text(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
         !cells.any(|cell| cell.number.is_some() || ["missing", "published"].contains(&cell.class))
@@ -235,7 +235,7 @@ impl Render for ReportTable<'_> {
                     } }
                     tbody {
                         @for row in &self.rows {
-                            // The comparison is shown once for a row.
+                            // Cells with the same comparison as their row do not repeat it.
                             @let about = row.iter().find_map(Cell::about);
                             tr title=[&about] { @for cell in row.iter().take(columns) { (cell.render(about.as_ref(), columns)) } }
                         }
@@ -253,14 +253,14 @@ pub(super) struct Cell<'a> {
     class: &'static str,
     fact: Option<usize>,
     link: Option<String>,
-    /// A number, with its line and column of `cases.csv`.
+    /// A number, with its case and its column of `cases.csv`.
     number: Option<(f64, &'a Case, &'a str)>,
     chosen: bool,
 }
 
 impl<'a> Cell<'a> {
-    /// Makes a cell with a text. With the class `group` it is the title of the next rows, over all columns; with `published`, a published
-    /// figure.
+    /// Makes a cell with a text. The class `group` makes the cell a heading over all columns; `published` marks a figure of the
+    /// literature.
     pub(super) fn new(class: &'static str, text: impl Into<String>) -> Self {
         Self { text: text.into(), class, ..Self::default() }
     }
@@ -269,13 +269,13 @@ impl<'a> Cell<'a> {
         Self::new("text", text)
     }
 
-    /// A number of a case, or `not measured`.
+    /// Makes a cell with the number in a column of a case, or with "not measured".
     fn of(entry: Option<&'a Case>, column: &'a str) -> Self {
         let number = entry.and_then(|entry| Some((entry.number(column)?, entry, column)));
         let Some((value, ..)) = number else { return Self::new("missing", "not measured") };
         let text = if column == "n" { format!("{value:.0}") } else { digits(value) };
         let class = match value {
-            // A ratio that is shown as 1.00 is neither.
+            // A ratio that is printed as 1.00 is neither better nor worse.
             _ if column != "ratio" || (0.995..1.005).contains(&value) => "",
             1.0.. => "worse",
             _ => "better",
@@ -291,7 +291,7 @@ impl<'a> Cell<'a> {
         self.number.map(|(_, entry, _)| entry.compared())
     }
 
-    /// Renders the cell of a table with `columns` columns. `said` is the comparison that the row shows.
+    /// Renders the cell of a table with `columns` columns. `said` is the comparison that the row shows already.
     fn render(&self, said: Option<&String>, columns: usize) -> Markup {
         let Self { text, class, fact, link, number, chosen } = self;
         if *class == "group" {

@@ -1,10 +1,10 @@
 //! Pending answers to the messages of another PE.
 //!
-//! Any thread that makes progress sends answers, when there is room on the wire. Until then they wait in queues, bounded by the
-//! sender's window. Acknowledgements are counted, and one message carries their number.
+//! Any thread that makes progress sends answers when the wire has room. Until then they wait in queues, bounded by the sender's window
+//! (its limit of unanswered messages). Acknowledgements are counted, and one message carries their number.
 //!
-//! Nobody waits for the acknowledgements of a patient sender. They *linger*: they are sent with the next message of answers, when they
-//! take half the window, or when the progress thread is idle.
+//! Nobody waits for acknowledgements to a patient sender, whose channel is quieted only at its end. They *linger*: they are sent with
+//! an acknowledgement that does not linger, when they fill half of the window, or when the progress thread is idle.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use super::flow_control::Limits;
 use super::message::Address;
 use crate::strided::Pattern;
 
-/// Upper limit on acknowledgements in one message.
+/// Upper limit on the channels in one message of acknowledgements.
 const MOST: usize = 16;
 
-/// How many messages of a channel were carried out, as a message carries it.
+/// Number of messages of a channel that were carried out, as encoded in an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Acknowledged {
@@ -25,12 +25,12 @@ pub(super) struct Acknowledged {
     pub(super) count: u32,
 }
 
-// SAFETY: both fields are numbers; 0 is valid.
+// SAFETY: both fields are numbers, for which 0 is valid.
 unsafe impl Zeroable for Acknowledged {}
-// SAFETY: two numbers of 4 bytes: no padding, and any bits are valid.
+// SAFETY: the fields are two numbers of 4 bytes, without padding, and any bits are valid.
 unsafe impl Pod for Acknowledged {}
 
-/// Blocks that another PE reads.
+/// A pending read of blocks by another PE.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) request: u32,
@@ -39,12 +39,12 @@ pub(super) struct Read {
     pub(super) pattern: Pattern,
 }
 
-/// Values of words or elements that another PE reads. They are collected when the request arrives, since old values cannot be found later.
+/// Values of words or elements that another PE reads. They are copied when the request arrives, because old values cannot be found later.
 pub(super) struct Found {
     pub(super) request: u32,
-    /// The value of one word, for which nothing is allocated.
+    /// Values of at most 8 bytes in sum, for which nothing is allocated.
     one: u64,
-    /// Longer values; bytes of the last word after `bytes` are padding.
+    /// Values of more than 8 bytes in sum. Bytes of the last word after `bytes` are padding.
     many: Box<[u64]>,
     bytes: usize,
 }
@@ -66,7 +66,7 @@ impl Found {
     }
 }
 
-/// A message that answers others.
+/// An answer to one or more messages.
 pub(super) enum Answer {
     Batch(Batch),
     Grant,
@@ -74,7 +74,7 @@ pub(super) enum Answer {
     Found(Found),
 }
 
-/// Acknowledgements in one message, and a bit for each slot that is free again.
+/// Acknowledgements that one message carries, and a bit for each bounce slot that is free again.
 pub(super) struct Batch {
     pub(super) acknowledged: [Acknowledged; MOST],
     pub(super) count: usize,
@@ -84,21 +84,20 @@ pub(super) struct Batch {
 #[derive(Default)]
 pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
-    /// Other answers: one message each, in request order.
+    /// Answers that are not acknowledgements: one message each, in the order of their requests.
     answers: VecDeque<Answer>,
-    /// Slots that the other PE may write to again, a bit for each; sent with acknowledgements.
+    /// A bit for each bounce slot to which the other PE may write again. Sent with acknowledgements.
     slots: u32,
-    /// Number of acknowledgements that linger.
+    /// Number of acknowledgements that linger (are sent late).
     lingering: u32,
     /// Whether the engine lists the PE among those that are answered now.
     is_listed: bool,
 }
 
 impl Pending {
-    /// Adds an acknowledgement of a message on a channel, and slots that are free again with it. Returns whether the engine has to
-    /// list the PE.
+    /// Adds an acknowledgement of a message, and the slots that the message frees. Returns whether the PE must be listed.
     ///
-    /// A late acknowledgement lingers. At most half of the window lingers, because a sender whose window is full waits for answers.
+    /// If `is_late`, the acknowledgement lingers. At most half of the window lingers, because a sender with a full window waits.
     pub(super) fn acknowledge(&mut self, channel: u32, slots: u32, is_late: bool, limits: &Limits) -> bool {
         self.add(Acknowledged { channel, count: 1 });
         self.slots |= slots;
@@ -109,18 +108,18 @@ impl Pending {
         false
     }
 
-    /// Adds an answer, sent alone. Returns whether the engine has to list the PE.
+    /// Adds an answer that needs a message of its own. Returns whether the PE must be listed as one to answer.
     pub(super) fn answer(&mut self, answer: Answer) -> bool {
         self.answers.push_back(answer);
         self.list()
     }
 
-    /// Has lingering acknowledgements sent now. Returns whether the engine has to list the PE.
+    /// Ends the lingering of acknowledgements, which are sent now. Returns whether the PE must be listed as one to answer.
     pub(super) fn hurry(&mut self) -> bool {
         !self.acknowledged.is_empty() && self.list()
     }
 
-    /// Takes the next message to be sent. After the last one the PE is no longer listed.
+    /// Removes the next answer to be sent. If there is none, the PE is no longer listed.
     pub(super) fn next(&mut self) -> Option<Answer> {
         let answer = if self.acknowledged.is_empty() {
             self.answers.pop_front()
@@ -135,7 +134,7 @@ impl Pending {
         answer
     }
 
-    /// Requeues a message for which there was no room.
+    /// Requeues an answer for which the wire had no room.
     pub(super) fn put_back(&mut self, answer: Answer) {
         match answer {
             Answer::Batch(batch) => {

@@ -27,7 +27,7 @@ impl Memory<'_> {
         self.0.get(segment as usize).copied().flatten().ok_or(Flaw::Segment(segment))
     }
 
-    /// The segment of `bytes` bytes, and their address.
+    /// The segment that contains `bytes` bytes at a place, and the address of these bytes.
     fn at(&self, Address { segment, offset }: Address, bytes: usize) -> Result<(Target, *mut u8), Flaw> {
         let target = self.target(segment)?;
         let address = target.address(offset, bytes).ok_or(Flaw::Bounds { segment, offset, bytes })?;
@@ -41,16 +41,16 @@ impl Memory<'_> {
 }
 
 impl Engine {
-    /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). A message that no PE of this job has
-    /// sent is counted as a [stranger's](Self::strangers) and dropped. Fails if the message has the right token, but no engine can
-    /// have sent it, so that the job has to end.
+    /// Carries out a message that has arrived. [`drain`](Self::drain) sends its answer. A message that no PE of this job has sent
+    /// is dropped and [counted](Self::strangers). Fails if the token is right, but no engine can have sent the message. Then the
+    /// job must end.
     pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes), bytes, None)
     }
 
-    /// Carries out a message that was written to a slot of this PE's. `token` was at [`TOKEN`](super::TOKEN) of the message; the
-    /// caller has replaced it by zeroes, so that a message is taken once. Fails as [`arrived`](Self::arrived), and if the slot was
-    /// not lent to the sender.
+    /// Carries out a message that was written to a bounce slot of this PE. `token` was at [`TOKEN`](super::TOKEN) of the message.
+    /// The caller has replaced it there by zeroes, so that the message is carried out once. Fails as [`arrived`](Self::arrived),
+    /// and if the slot was not lent to the sender.
     pub(crate) fn landed(&self, wire: &dyn Wire, slot: u32, token: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes).map(|from| Sender { token, ..from }), bytes, Some(slot))
     }
@@ -74,12 +74,12 @@ impl Engine {
         self.carry_out(wire, from, bytes, slot).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
     }
 
-    /// Whether a message has the token of its sender. One instruction compares numbers of 64 bits, in the same time for all values.
+    /// Whether a message has the token of its sender. The comparison, one instruction, takes the same time for all values.
     pub(super) fn is_authentic(&self, from: Sender) -> bool {
         if from.pe as usize >= self.pes {
             return false;
         }
-        // State is made for PEs of the job only, after this check.
+        // State for a sender is made after this check, because until then the sender may be no PE of the job.
         let met = self.met(from.pe as usize);
         let expected = met.map_or_else(|| token(&self.secret, from.pe, self.me), |peer| peer.receives);
         from.token == expected
@@ -87,7 +87,7 @@ impl Engine {
 
     fn carry_out(&self, wire: &dyn Wire, from: u32, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
         let (number, message, data) = Message::read(bytes, self.limits.longest())?;
-        // The answer would go to a PE without an address.
+        // A sender without an address cannot be answered.
         if from == self.me || !wire.reaches(from as usize) {
             return Err(Flaw::Sender);
         }
@@ -97,7 +97,7 @@ impl Engine {
         let answer = match message {
             Message::Put { at, pattern, signal, is_patient } => {
                 self.write(at, &pattern, data, signal)?;
-                // The sender needs the slot back.
+                // Not late if the message was in a slot, because the sender needs the slot back.
                 is_late = is_patient && slot.is_none();
                 None
             }
@@ -109,7 +109,7 @@ impl Engine {
                 self.with_elements(list, |elements| elements.place(data))?;
                 None
             }
-            // No other message is written to slots.
+            // Messages of other kinds are not written to slots.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get { at, pattern } => {
                 if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
@@ -144,7 +144,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Unpacks data, then changes its signal.
+    /// Unpacks the data of a put, then changes its signal.
     fn write(
         &self,
         to: Address,
@@ -166,7 +166,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The answer with the bytes of a list, which `find` writes.
+    /// The answer with the values of a list, which `find` writes.
     fn find(
         &self,
         request: u32,
@@ -182,10 +182,10 @@ impl Engine {
         Ok(Answer::Found(found))
     }
 
-    /// Calls `work` with the elements of a list, all of which are registered.
+    /// Calls `work` with the elements of a list. Fails if an element is not in registered memory.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
         let List { first: Address { segment, offset }, size, indices } = list;
-        // Read once, because another PE could change indices in a slot between two reads. A list of one word allocates nothing.
+        // Copied, because another PE could change indices in a slot between two reads. A list of one word allocates nothing.
         let index = |index: &[u8; INDEX]| u32::from_le_bytes(*index);
         let (one, many): ([u32; 1], Vec<u32>);
         let indices = match indices {
@@ -210,15 +210,15 @@ impl Engine {
         match destination {
             Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
                 let plan = TransferPlan::auto(pattern);
-                // SAFETY: until the request is finished, every block from `into` on is writable, and they are disjoint (`get`).
-                // Only the holder of `arriving` finishes it, which is `self.finish` below: before that it is neither withdrawn
-                // nor answered a second time. `data` is private memory of `pattern.bytes()` bytes (guard).
+                // SAFETY: until the request is finished, all blocks from `into` on are writable and disjoint (`get`). Only the
+                // holder of `arriving` finishes it, by `self.finish` below. Before that the request is neither withdrawn nor
+                // answered again. `data` is private memory of `pattern.bytes()` bytes (guard).
                 unsafe { strided::execute_dyn(&plan, into, data.as_ptr()) };
             }
             Destination::Elements { into, size, count, positions } if data.len() == count * size => {
                 match positions {
-                    // SAFETY: until the request is finished, `count` elements from `into` on are writable (`list`). Only the holder
-                    // of `arriving` finishes it, which is `self.finish` below: before that it is neither withdrawn nor answered again.
+                    // SAFETY: until the request is finished, `count` elements from `into` on are writable (`list`). Only the holder of
+                    // `arriving` finishes it, by `self.finish` below. Before that the request is neither withdrawn nor answered again.
                     None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
                     Some(mut positions) => {
                         if mutant("answers-in-another-order")
@@ -228,7 +228,7 @@ impl Engine {
                         }
                         let list = Near { first: into, size, indices: &positions };
                         // SAFETY: there are `count` positions, with a writable element at each until the request is finished
-                        // (`list`). Only the holder of `arriving` finishes it, which is `self.finish` below.
+                        // (`list`). Only the holder of `arriving` finishes it, by `self.finish` below.
                         unsafe { list.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
                     }
                 }
@@ -242,7 +242,7 @@ impl Engine {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks::<8>().0 {
             let Acknowledged { channel, count } = bytemuck::cast(*one);
-            // Window before stream: a thread on a quiet channel may send at once.
+            // The window is updated before the stream, because a thread that finds its channel quiet may send at once.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
             answered.ok_or(Flaw::Answer)?;
@@ -255,7 +255,7 @@ impl Engine {
         self.streams.answered(channel, Due::Result, 1).ok_or(Flaw::Answer)
     }
 
-    /// Sends a PE its pending answers, until there are no more, or no room.
+    /// Sends PE `creditor` its pending answers, until none is left, or the wire has no room.
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
         let pe = creditor as usize;
         loop {
@@ -285,20 +285,20 @@ impl Engine {
         }
     }
 
-    /// The grant for a PE, if there is memory to lend.
+    /// The grant of bounce slots for a PE, if there is memory for it.
     fn lend(&self, wire: &dyn Wire, borrower: u32) -> Option<Grant> {
         let number = self.borrowers.lend(borrower, self.limits.grants)?;
         let region = wire.lend(number)?;
         Some(Grant { first: (number * SLOTS) as u32, region })
     }
 
-    /// Packs blocks of this PE into `data`, which they fill.
+    /// Packs blocks of this PE's memory into `data`, which they fill.
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
         let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
         let plan = TransferPlan::auto(*pattern);
-        // SAFETY: the blocks are in the hull, which is registered while `memory` is borrowed; packed, they have the length of
-        // `data` (`answer`, `Message::write`), and disjoint, as `Message::read` packs them.
+        // SAFETY: the blocks are in the pattern's hull, which stays registered while `memory` is borrowed. Packed, they are
+        // disjoint (`Message::read`), and have the length of `data` (`answer`, `Message::write`).
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         Ok(())
     }

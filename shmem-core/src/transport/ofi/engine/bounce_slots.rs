@@ -1,43 +1,43 @@
-//! Who may use which bounce buffers of another PE, for long messages. Their memory is in `ofi/bounce_memory.rs`.
+//! Assignment of bounce buffers (slots) to senders of long messages. The memory of the slots is in `ofi/bounce_memory.rs`.
 //!
-//! A wire sends short messages at once, and needs a round trip more for long ones. So a target lends the sender of long messages a grant:
-//! some slots, each for one message. The interface writes a message to a slot by one operation and notifies the target; the answer names
-//! the slots that are free again. A sender asks for a grant when it first needs one, does not wait for it, and keeps it to the end of
-//! the job. A sender without a grant sends short messages.
+//! A provider sends short messages at once, but needs one more round trip for long ones. So a target grants slots to each sender of long
+//! messages. The sender writes a message to a slot by one RDMA write, which notifies the target. The answer names the slots that are free
+//! again. A sender requests a grant when it first needs one, does not wait for the answer, and keeps the grant to the end of the job. A
+//! sender without a grant sends short messages.
 
 use crate::exclusion::Mutex;
 
 use super::network_interface::Flaw;
 
-/// Slots of a grant. There are several, so that one message is packed while others travel and are unpacked.
+/// Number of slots of a grant. With several, one message is packed while others travel and are unpacked.
 pub(crate) const SLOTS: usize = 8;
 
-/// Memory of another PE, with the key of the provider.
+/// Memory of a grant on another PE, with the provider's key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) address: u64,
     pub(crate) key: u64,
-    /// The secret number that each write must carry.
+    /// Secret number of the grant, which each write must carry.
     pub(crate) mark: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BounceSlot {
-    /// Its number among all slots of the PE.
+    /// The slot's number among all slots of its PE.
     pub(crate) number: u32,
     pub(crate) region: Region,
-    /// Its number in the grant.
+    /// The slot's number in its grant.
     pub(crate) index: usize,
 }
 
-/// Slots that a PE has lent to another.
+/// Slots that a PE lends to another PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     pub(super) first: u32,
     pub(super) region: Region,
 }
 
-/// The grant that this PE has from another.
+/// State of the grant that this PE has from another PE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Borrowed {
     #[default]
@@ -51,7 +51,7 @@ pub(super) enum Borrowed {
 }
 
 impl Borrowed {
-    /// Undoes an unsent request.
+    /// Undoes a grant request that was not sent.
     pub(super) fn withdraw(&mut self) {
         if *self == Self::Asked {
             *self = Self::Unasked;
@@ -71,7 +71,7 @@ impl Borrowed {
         Ok(())
     }
 
-    /// A slot to write to, if one is free.
+    /// Takes a free slot of the grant, if there is one.
     pub(super) fn take(&mut self) -> Option<BounceSlot> {
         let Self::Slots { grant, free } = self else { return None };
         let index = free.trailing_zeros();
@@ -93,12 +93,12 @@ impl Borrowed {
     }
 }
 
-/// The borrowers of this PE, by the number of their grant.
+/// The PEs that have a grant from this PE, by the grant's number.
 #[derive(Default)]
 pub(super) struct Borrowers(Mutex<Vec<u32>>);
 
 impl Borrowers {
-    /// The grant of a PE: its present one, or a new one, if there are fewer than `most`.
+    /// Returns the number of a PE's grant: its present one, or a new one, if there are fewer than `most` grants.
     pub(super) fn lend(&self, pe: u32, most: usize) -> Option<usize> {
         let mut borrowers = self.0.lock();
         let has = borrowers.iter().position(|&borrower| borrower == pe);
@@ -110,7 +110,7 @@ impl Borrowers {
         })
     }
 
-    /// The bit of a slot in the grant of a PE; an error if the slot is not the PE's.
+    /// The bit of a slot in the grant of a PE. Fails if the slot is not in this grant.
     pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
         let borrowers = self.0.lock();
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);

@@ -1,7 +1,7 @@
-//! Flow control, by limits of messages in flight and a count of the unanswered messages to each PE.
+//! Flow control: limits on messages in flight, and the unanswered messages to each PE.
 //!
-//! Every message but an answer takes a place of the [window](Limits::window) until it is answered. Messages without a result are only
-//! counted; those with a result, *requests*, are kept, with its destination.
+//! Every message except answers occupies a place of the [window](Limits::window) until it is answered. Messages without a result are
+//! only counted. Messages with a result (*requests*) are in a table, with the result's destination.
 
 use std::sync::Arc;
 
@@ -10,32 +10,32 @@ use super::network_interface::Flaw;
 use crate::strided::Pattern;
 use crate::transport::Channel;
 
-/// The least allowed [`Limits::message`]: room for a put's fields and some data.
+/// Minimum of [`Limits::message`], with room for a put's fields and some data.
 pub(super) const LEAST_MESSAGE: usize = 512;
 
-/// Limits of messages in flight. The same on all PEs.
+/// Limits on messages in flight, equal on all PEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Upper limit on unanswered messages from one PE to another.
     pub window: u16,
     /// Upper limit on the bytes of a message, at least [`LEAST_MESSAGE`].
     pub message: usize,
-    /// Upper limit on PEs that get slots for long messages.
+    /// Upper limit on the PEs to which a PE lends bounce slots for long messages.
     pub grants: usize,
-    /// Upper limit on the bytes of a message in a slot. Shorter messages overlap better, longer ones cost less.
+    /// Upper limit on the bytes of a message in a bounce slot. Shorter messages overlap better, longer ones cost less per byte.
     pub slot: usize,
-    /// Upper limit on unanswered list requests from one PE to another. Their results take at most 64 KiB per sender.
+    /// Upper limit on unanswered list requests from one PE to another. By default, their results take at most 64 KiB per sender.
     pub lists: u16,
     /// Upper limit on the bytes of a list request's result.
     pub asked: usize,
 }
 
 impl Limits {
-    /// Messages so long that their number costs little, and so short that packing, sending and unpacking overlap.
+    /// Default limits: messages are long, so that few are needed, but packing, sending and unpacking still overlap.
     pub const DEFAULT: Self =
         Self { window: 64, message: 64 << 10, grants: 0, slot: 64 << 10, lists: 4, asked: 16 << 10 };
 
-    /// The limits with messages of at most `most` bytes.
+    /// These limits, with messages of at most `most` bytes.
     #[must_use]
     pub fn with_message_of(self, most: usize) -> Self {
         Self { message: self.message.min(most), slot: self.slot.min(most), ..self }
@@ -46,50 +46,50 @@ impl Limits {
         if self.grants > 0 { self.message.max(self.slot) } else { self.message }
     }
 
-    /// Most bytes of a message that fits both a slot and the wire.
+    /// Upper limit on the bytes of a message that may be sent either way, in a slot or not.
     pub(super) fn least(&self) -> usize {
         self.message.min(self.slot)
     }
 
-    /// Bytes of blocks for which each message of a transfer of `bytes` bytes has room, with a grant or without.
+    /// Bytes of data that fit each message of a transfer of `bytes` bytes; `borrows`: the sender has a grant.
     pub fn carries(&self, bytes: usize, borrows: bool) -> usize {
         self.message_for(borrows && self.lends(bytes)) - MOST_BEFORE_DATA
     }
 
-    /// Whether a transfer of `bytes` bytes uses slots, if there are some.
+    /// Whether a transfer of `bytes` bytes uses slots, if its sender has a grant.
     pub(super) fn lends(&self, bytes: usize) -> bool {
         self.grants > 0 && bytes + MOST_BEFORE_DATA > self.message
     }
 
-    /// Most bytes of each message of a transfer.
+    /// Upper limit on the bytes of each message of a transfer, which uses slots if it `borrows`.
     pub(super) fn message_for(&self, borrows: bool) -> usize {
         if borrows { self.slot } else { self.message }
     }
 
-    /// Most bytes of the result of one request for a list.
+    /// Upper limit on the bytes of a list request's result, which is one message.
     pub(super) fn answer(&self) -> usize {
         self.asked.min(self.message - BEFORE_ANSWER)
     }
 
-    /// Whether a message has room for an element of `size` bytes, in a slot or not.
+    /// Whether an element of `size` bytes fits a message, in a slot or not.
     pub fn places(&self, size: usize) -> bool {
         MOST_BESIDE_ELEMENTS + INDEX + size <= self.least()
     }
 
-    /// Whether elements of `size` bytes may be requested.
+    /// Whether an element of `size` bytes fits the result of a request.
     pub fn picks(&self, size: usize) -> bool {
         size <= self.answer()
     }
 
-    /// Most elements in a message that writes a list, at `each` bytes per element.
+    /// Upper limit on elements in a message that writes a list, at `each` bytes per element.
     pub(super) fn sent(&self, each: usize, borrows: bool) -> usize {
         (self.message_for(borrows) - MOST_BESIDE_ELEMENTS) / each
     }
 
-    /// Most elements of `size` bytes in one request, at `each` request bytes each.
+    /// Upper limit on elements of `size` bytes in the result of a request that has `each` bytes per element.
     pub(super) fn wanted(&self, size: usize, each: usize) -> usize {
         let request = self.message - MOST_BESIDE_ELEMENTS;
-        // Positions of results take as many bytes as indices do.
+        // A result's position also takes `INDEX` bytes of memory, so smaller elements count as `INDEX` bytes.
         (self.answer() / size.max(INDEX)).min(request / each)
     }
 }
@@ -97,18 +97,17 @@ impl Limits {
 /// The destination of a request's result, in memory of the caller.
 #[derive(Clone, Debug)]
 pub(super) enum Destination {
-    /// Packed data is unpacked into the blocks of `pattern`, from `into` on.
+    /// Blocks of `pattern` from `into` on. Data arrives packed, and is unpacked into the blocks.
     Blocks { into: *mut u8, pattern: Pattern },
-    /// `count` elements of `size` bytes; `into` is the place of position 0. Without positions they are consecutive. The positions are a
+    /// `count` elements of `size` bytes, at `positions` from `into` on. Without positions they are consecutive. The positions are a
     /// copy, because the caller may change its own before the elements arrive.
     Elements { into: *mut u8, size: usize, count: usize, positions: Option<Arc<[u32]>> },
 }
 
-// SAFETY: the pointers are to memory that the initiator keeps for the operation until its channel is quiet,
-// whichever thread receives the answer (`Transport`).
+// SAFETY: the initiator keeps the memory until its channel is quiet (`Transport`), whichever thread gets the answer.
 unsafe impl Send for Destination {}
 
-/// A request that can be waited for.
+/// Identifies a request, so that its sender can wait for the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     slot: u16,
@@ -116,7 +115,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// The request's name in messages, reused only after 65536 requests in its slot.
+    /// The request's number in messages, reused only after 65536 requests in its place of the table.
     pub(super) fn name(self) -> u32 {
         name(self.slot, self.use_of_slot)
     }
@@ -126,34 +125,32 @@ fn name(slot: u16, use_of_slot: u64) -> u32 {
     u32::from(slot) | (use_of_slot as u32) << 16
 }
 
-/// A request whose answer is being written, by the holder of this value alone.
+/// A request whose result is being written. Only the holder of this value writes it.
 pub(super) struct Arriving(u16);
 
-/// A place in the table of requests.
+/// A place in the table of requests, for one request at a time.
 struct RequestSlot {
     /// Number of finished requests in this slot.
     uses: u64,
     is_list: bool,
-    /// `None`: the place is free, or the answer is being written by the holder of the [`Arriving`].
+    /// An unanswered request. `None`: the place is free, or the holder of the [`Arriving`] is writing the result.
     asked: Option<(Channel, Destination)>,
 }
 
 /// Unanswered messages to one PE.
 ///
-/// Messages without a result are counted separately, so a PE that acknowledges messages that it was not sent cannot make a request look
-/// answered.
+/// Messages without a result are counted separately, so that too many acknowledgements cannot make a request look answered.
 #[derive(Default)]
 pub(super) struct Requests {
     unacknowledged: u32,
-    /// Unanswered requests are in the places that are not free.
+    /// Places for requests. Those that are not in `free` have an unanswered request.
     slots: Vec<RequestSlot>,
     free: Vec<u16>,
     lists: u16,
 }
 
 impl Requests {
-    /// Takes a place in the window for a message, if one is free; with a ticket, if the message has a result. Lists have a lower
-    /// limit.
+    /// Takes a place in the window for a message, if one is free. Returns a ticket if the message has a result (`wanted`).
     pub(super) fn start(
         &mut self,
         limits: &Limits,
@@ -172,7 +169,7 @@ impl Requests {
         }
         self.lists += u16::from(is_list);
         let slot = self.free.pop().unwrap_or_else(|| {
-            // All slots are in use, and fewer than the window has.
+            // All slots are in use, but the window allows more requests.
             self.slots.push(RequestSlot { uses: 0, is_list, asked: None });
             (self.slots.len() - 1) as u16
         });
@@ -181,8 +178,8 @@ impl Requests {
         Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
-    /// Takes back a message that was not sent. Afterwards no thread writes to its destination. Fails if the message was sent: all
-    /// are acknowledged, or its answer was or is being written.
+    /// Undoes [`start`](Self::start) for a message that was not sent. Afterwards no thread writes to its destination. Fails if
+    /// there is an answer: all messages are acknowledged, or the request's result was or is being written.
     pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Flaw> {
         match ticket {
             None => self.answered(1),
@@ -196,8 +193,7 @@ impl Requests {
         Ok(())
     }
 
-    /// The destination of the request with this name. Until [`finish`](Self::finish) the request cannot be answered again or
-    /// withdrawn.
+    /// Takes the destination of a request, which is not answered again or withdrawn until [`finish`](Self::finish).
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;

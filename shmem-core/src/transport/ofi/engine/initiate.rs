@@ -26,7 +26,7 @@ impl Engine {
         Initiator { engine: self, wire, channel }
     }
 
-    /// Whether this PE has a grant of PE `pe`. Sends the first request for a grant, without a wait for the answer.
+    /// Whether this PE has a grant from PE `pe`. The first call requests a grant, and does not wait for the answer.
     pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
         if self.limits.grants == 0 {
             return false;
@@ -40,7 +40,7 @@ impl Engine {
             }
             Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => return false,
         }
-        // The wire is called without a lock of the engine, and the answer may come before it returns.
+        // Unlocked, because the answer may come before the wire returns.
         drop(borrowed);
         if self.hand_over(wire, pe, 0, &Message::Borrow, &mut |_| {}, false) == Sent::Full {
             let withdrawn = peer.requests.lock().withdraw(None);
@@ -50,20 +50,20 @@ impl Engine {
         false
     }
 
-    /// Bytes of blocks for which each message of a transfer of `bytes` bytes has room.
+    /// Bytes of data that fit each message of a transfer of `bytes` bytes to PE `pe`.
     pub(crate) fn carries(&self, pe: usize, bytes: usize) -> usize {
         let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
     }
 
-    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes to PE `pe`. Long data needs a slot, as in
-    /// [`has_borrowed`](Self::has_borrowed).
+    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes to PE `pe`. For long data this PE needs a grant, which
+    /// it requests as in [`has_borrowed`](Self::has_borrowed).
     pub(crate) fn fits(&self, wire: &dyn Wire, pe: usize, bytes: usize) -> bool {
         let has_room = |borrows| bytes <= self.limits.carries(bytes, borrows);
         has_room(false) || self.limits.grants > 0 && has_room(true) && self.has_borrowed(wire, pe)
     }
 
-    /// Passes a message with data that `fill` writes to the wire, or, if `borrows`, writes it to a free slot of the grant.
+    /// Sends a message whose data `fill` writes: through the wire, or, if `borrows`, to a free slot of the grant.
     pub(super) fn hand_over(
         &self,
         wire: &dyn Wire,
@@ -90,7 +90,7 @@ impl Engine {
 }
 
 impl Initiator<'_> {
-    /// Writes blocks.
+    /// Writes the blocks of a pattern by messages.
     ///
     /// # Safety
     ///
@@ -101,13 +101,13 @@ impl Initiator<'_> {
         strided::each_fitting(pattern, limits.carries(bytes, borrows), |at, of, pattern| {
             let to = Remote { offset: to.offset + at, ..to };
             let message = Message::Put { at: to.into(), pattern, signal: None, is_patient: false };
-            // SAFETY: the part's blocks are some of the pattern's (caller).
+            // SAFETY: the blocks of the part are blocks of the whole pattern (caller).
             unsafe { self.send_put(to.pe.number(), &message, source.wrapping_add(of), &pattern, borrows) };
         });
     }
 
-    /// Writes bytes, then changes a signal of the same PE, in one message. The acknowledgement to a patient sender may be late: its
-    /// channel is quieted only at its end. The bytes [fit](Engine::fits) one message.
+    /// Writes bytes, then changes a signal of the same PE, in one message. The bytes must [fit](Engine::fits) the message. If
+    /// `is_patient`, the acknowledgement may be late, because the channel is quieted only at its end.
     ///
     /// # Safety
     ///
@@ -123,11 +123,11 @@ impl Initiator<'_> {
         let borrows = self.engine.limits.lends(bytes);
         let (pattern, signal) = (Pattern::contiguous(bytes), Some((signal.into(), op)));
         let message = Message::Put { at: to.into(), pattern, signal, is_patient };
-        // SAFETY: one block (caller).
+        // SAFETY: the pattern is one block, the bytes at `source` (caller).
         unsafe { self.send_put(to.pe.number(), &message, source, &pattern, borrows) };
     }
 
-    /// Reads blocks, complete on return or when the channel is quiet, as `until` says.
+    /// Reads the blocks of a pattern. The read is complete on return or when the channel is quiet, as `until` says.
     ///
     /// # Safety
     ///
@@ -137,7 +137,7 @@ impl Initiator<'_> {
         let most = self.engine.limits.message - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, pattern| {
             let from = Remote { offset: from.offset + of, ..from };
-            // The part's blocks are some of the pattern's.
+            // The blocks of the part are blocks of the whole pattern.
             let destination =
                 Destination::Blocks { into: into.wrapping_add(at), pattern: pattern.unpacked() };
             asking.ask(destination, &Message::Get { at: from.into(), pattern });
@@ -145,7 +145,7 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Carries out a deed on elements; results are written on return, or when the channel is quiet, as `until` says.
+    /// Carries out an operation on listed elements. Results are written on return, or when the channel is quiet, as `until` says.
     ///
     /// A list is cut into messages, which the target carries out separately. The number of requests with results is
     /// [bounded](super::Limits::lists), and the caller makes progress until it may send another.
@@ -178,7 +178,7 @@ impl Initiator<'_> {
             for (_, part, deed) in cut(list, deed, limits.sent(each, borrows)) {
                 let fill = &mut |room: &mut [u8]| {
                     if let Deed::Place(source) = deed {
-                        // SAFETY: all elements of the source are readable (caller), and there is room for those of one message.
+                        // SAFETY: all elements of the source are readable (caller), and `room` is as long as those of this message.
                         unsafe { shared::copy(room.as_mut_ptr(), source, room.len()) };
                     }
                 };
@@ -188,7 +188,7 @@ impl Initiator<'_> {
         };
         let mut asking = Asking::new(self, pe, until);
         for (from, part, deed) in cut(list, deed, limits.wanted(size, each)) {
-            // There is room for an element at each position (caller), which stays as long as `until` says.
+            // The caller's memory has room for an element at each position, for as long as `until` says.
             let (into, positions) = match positions {
                 None => (into.wrapping_add(from * size), None),
                 Some(all) => (into, Some(all[from..][..part.len()].into())),
@@ -199,7 +199,7 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Changes a word, without a result, if there is room for it now.
+    /// Changes a word without a result, if wire and window have room now.
     pub(crate) fn try_update(self, word: Remote, width: Width, op: AtomicOp) -> Sent {
         let (pe, message) = (word.pe.number(), Message::word(word, width, op, false));
         let hand_over =
@@ -207,7 +207,7 @@ impl Initiator<'_> {
         self.try_start(pe, None, hand_over).map_or(Sent::Full, |_| Sent::Done)
     }
 
-    /// As [`try_update`](Self::try_update), as soon as there is room.
+    /// As [`try_update`](Self::try_update), but waits for room.
     pub(crate) fn update(self, word: Remote, width: Width, op: AtomicOp) {
         while self.try_update(word, width, op) == Sent::Full {
             self.wire.progress();
@@ -219,10 +219,10 @@ impl Initiator<'_> {
         let (pe, mut before) = (word.pe.number(), 0_u64);
         let into: *mut u8 = (&raw mut before).cast();
         let destination = Destination::Elements { into, size: width.bytes(), count: 1, positions: None };
-        // `before` stays until the request has been answered: this returns after the answer, and does not unwind (`Incomplete`).
+        // `before` stays until the answer, because this function returns after it, and does not unwind earlier (`Incomplete`).
         let ticket = self.ask(pe, destination, &Message::word(word, width, op, true));
         self.wait(pe, Some(ticket));
-        // SAFETY: the answer has written all eight bytes, or the first four, which are the low ones; the others are zeroes.
+        // SAFETY: `before` is eight bytes. The answer has written all of them, or the low four, and the others are zeroes.
         unsafe { into.cast::<u64>().read() }
     }
 
@@ -237,7 +237,7 @@ impl Initiator<'_> {
         self.ask(word.pe.number(), destination, &Message::word(word, width, op, true));
     }
 
-    /// Sends a put with its data; if `borrows`, through a lent slot.
+    /// Sends a put with its data. If `borrows`, uses a slot of the grant.
     ///
     /// # Safety
     ///
@@ -253,13 +253,13 @@ impl Initiator<'_> {
         let plan = TransferPlan::auto(pattern.packed());
         let fill = &mut |data: &mut [u8]| {
             assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
-            // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
+            // SAFETY: every block of the source is readable (caller). Packed, the blocks have the length of `data`.
             unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         };
         self.send(pe, message, fill, borrows);
     }
 
-    /// Sends a message without a result; if `borrows`, through a lent slot.
+    /// Sends a message without a result. If `borrows`, uses a slot of the grant.
     fn send(self, pe: usize, message: &Message<'_>, fill: &mut dyn FnMut(&mut [u8]), borrows: bool) {
         let Self { engine, wire, channel } = self;
         self.start(pe, None, |_| engine.hand_over(wire, pe, channel.0, message, fill, borrows));
@@ -267,7 +267,7 @@ impl Initiator<'_> {
 
     /// Sends a message with a result.
     fn ask(self, pe: usize, destination: Destination, message: &Message<'_>) -> Ticket {
-        // From here on the answer may arrive. If the wire unwound, the destination would be gone.
+        // The answer may arrive from here on. If the wire unwound, the destination would be gone, so `Incomplete` aborts.
         let awaited = Incomplete;
         let ticket = self.start(pe, Some(destination), |ticket| {
             let name = ticket.map_or(0, Ticket::name);
@@ -277,8 +277,7 @@ impl Initiator<'_> {
         ticket.unwrap_or_else(|| unreachable!("something comes back"))
     }
 
-    /// Sends a message by `send` as soon as there is room on the wire and in the window. Returns the message's ticket if it has a
-    /// result, written to `destination`.
+    /// Sends a message by `send` as soon as wire and window have room. Returns a ticket if there is a `destination` for a result.
     fn start(
         self,
         pe: usize,
@@ -293,9 +292,8 @@ impl Initiator<'_> {
         }
     }
 
-    /// Sends a message by `send`, if there is room on the wire and in the window. The place in the window is taken first: the answer
-    /// may come before `send` returns. Panics if the answer comes although `send` found no room: another thread may be writing to the
-    /// destination.
+    /// Sends a message by `send`, if wire and window have room. Takes the place in the window first, because the answer may come
+    /// before `send` returns. Panics if an answer comes although `send` found no room, because the destination may be in use.
     fn try_start(
         self,
         pe: usize,
@@ -327,7 +325,7 @@ impl Initiator<'_> {
     }
 }
 
-/// The parts of a list, of at most `most` elements each: index of the first element, elements, deed.
+/// Cuts a list into parts of at most `most` elements: position of the first element in the list, elements, operation.
 fn cut<'l>(
     list: Elements<'l>,
     deed: Deed<'l>,
@@ -340,14 +338,14 @@ fn cut<'l>(
     })
 }
 
-/// Requests of one transfer. If they are waited for, a bounded number is in flight at a time.
+/// Requests of one transfer. If the caller waits for them, at most 32 are in flight.
 struct Asking<'e> {
     initiator: Initiator<'e>,
     pe: usize,
     until: Until,
     tickets: [Option<Ticket>; 32],
     sent: usize,
-    /// After unwinding the destinations would be gone.
+    /// Aborts on unwinding, because the destinations would be gone.
     awaited: Incomplete,
 }
 
@@ -356,7 +354,7 @@ impl<'e> Asking<'e> {
         Self { initiator, pe, until, tickets: [None; 32], sent: 0, awaited: Incomplete }
     }
 
-    /// Sends another request, whose destination stays as long as `until` says.
+    /// Sends another request, whose destination the caller keeps as long as `until` says.
     fn ask(&mut self, destination: Destination, message: &Message<'_>) {
         let ticket = self.initiator.ask(self.pe, destination, message);
         if self.until == Until::Return {
@@ -372,7 +370,7 @@ impl<'e> Asking<'e> {
     }
 }
 
-/// The wire has sent a message for which it reported no room, or the PE answers a message that it was not sent.
+/// Ends the program: the wire has sent a message although it reported no room, or the PE answers a message that was not sent.
 #[cold]
 fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
     panic!(

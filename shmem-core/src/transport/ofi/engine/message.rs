@@ -1,7 +1,7 @@
 //! The fields and the encoding of messages.
 //!
-//! Numbers are little-endian and aligned to their size. A message has a head of 24 bytes, numbers of 64 bits, indices and operands of a
-//! list, and data:
+//! Numbers are little-endian and aligned to their size. A message is a head of 24 bytes, then numbers of 64 bits, then indices and
+//! operands of a list, then data:
 //!
 //! ```text
 //! kind, three bytes by kind | sending PE | channel or request | segment | token
@@ -17,10 +17,10 @@
 //! pick     ..., offset, (count, size), indices
 //! ```
 //!
-//! The three bytes by kind are, for a put: number of loops, signal operation with the bit of a patient sender, signal segment; for
-//! answers: their number; for a list: operation, and a bit for each operand that is given per word. A single word is a list of
-//! length 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. In the field of the segment, answers have
-//! the bits of free slots, and grants their first slot.
+//! The three bytes by kind are as follows. Put: number of loops, signal operation with the bit of a patient sender, signal segment.
+//! Get: number of loops. Answers: number of acknowledgements. Grant: whether there is one. List: operation, and a bit for each operand
+//! that is given per word. A single word is a list of length 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight
+//! bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first slot.
 //!
 //! The receiver checks all fields, and refuses an inconsistent message with a [`Flaw`].
 
@@ -35,13 +35,13 @@ use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote
 pub(super) const HEAD: usize = 24;
 /// Position of the token in a message.
 pub(crate) const TOKEN: Range<usize> = 16..24;
-/// Bytes of an index.
+/// Bytes of an index in a message.
 pub(super) const INDEX: usize = size_of::<u32>();
 /// Upper limit on the bytes in front of the data of a put.
 pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + 16;
 /// Bytes in front of the data that answers a request.
 pub(super) const BEFORE_ANSWER: usize = HEAD;
-/// Upper limit on the bytes of a list's message without its elements.
+/// Upper limit on the bytes of a list's message without indices, elements and operands per word.
 pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
 
 const PUT: u8 = 1;
@@ -55,9 +55,9 @@ const FETCH: u8 = 8;
 const PLACE: u8 = 9;
 const PICK: u8 = 10;
 
-/// The bit of a patient sender, in the byte of a put's signal.
+/// Bit for a patient sender, in the byte of a put's signal operation.
 const PATIENT: u8 = 0x80;
-/// The bits of values that are given per word: of the operand, and of the expected value.
+/// Bits for values that are given per word: the operand, and the expected value.
 const OWN: [u8; 2] = [1, 2];
 
 const _: () = assert!(MAX_SEGMENTS <= u8::MAX as usize, "a segment fits a byte");
@@ -76,10 +76,10 @@ impl From<Remote> for Address {
     }
 }
 
-/// A message without its data, its sender, and its channel or request.
+/// A message, without its data, its sender, and the number of its channel or request.
 #[derive(Clone, Debug)]
 pub(super) enum Message<'a> {
-    /// Writes blocks, whose packed bytes are the data, then changes a signal. The acknowledgement to a patient sender may come late.
+    /// Writes blocks, whose packed bytes are the data, then changes the signal, if any. If `is_patient`, the answer may be late.
     Put {
         at: Address,
         pattern: Pattern,
@@ -91,7 +91,7 @@ pub(super) enum Message<'a> {
         pattern: Pattern,
     },
     Data(usize),
-    /// [Acknowledgements](super::acknowledgements::Acknowledged), and a bit for each slot that is free again.
+    /// [Acknowledgements](super::acknowledgements::Acknowledged), and a bit for each bounce slot that is free again.
     Answers {
         acknowledged: &'a [u8],
         slots: u32,
@@ -106,16 +106,16 @@ pub(super) enum Message<'a> {
 pub(super) struct List<'a> {
     pub(super) first: Address,
     pub(super) size: usize,
-    /// Little-endian.
+    /// The indices of the elements, little-endian.
     pub(super) indices: &'a [[u8; INDEX]],
 }
 
 /// The operation on the elements of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task<'a> {
-    /// Changes words; if `true`, old values are the result.
+    /// Changes words. `true`: their old values are the result.
     Change(Change<'a>, bool),
-    /// Writes elements, which are the data.
+    /// Writes elements. Their values are the data of the message.
     Place,
     Pick,
 }
@@ -124,12 +124,12 @@ pub(super) enum Task<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sender {
     pub(super) pe: u32,
-    /// Derived from the job's secret for the two PEs.
+    /// Token of the sender, derived from the job's secret for the sender and the receiver.
     pub(super) token: u64,
 }
 
 impl Sender {
-    /// The sender that a message claims, unless the message is too short.
+    /// The sender that a message names; `None`: the message is too short.
     pub(super) fn of(message: &[u8]) -> Option<Self> {
         let mut reader = Reader(message);
         let (_kind, pe) = (reader.u32().ok()?, reader.u32().ok()?);
@@ -157,7 +157,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Message bytes for each element of `size` bytes.
+    /// Bytes of the message for each element of `size` bytes.
     pub(super) fn bytes_of_each(self, size: usize) -> usize {
         let own = self.operands().filter(|operand| matches!(operand, Operand::Own(_))).count();
         INDEX + (own + usize::from(matches!(self, Self::Place))) * size
@@ -173,7 +173,7 @@ impl<'a> Task<'a> {
 }
 
 impl Message<'static> {
-    /// A change of one word. If `is_wanted`, the old value of the word is the result.
+    /// A message that changes one word. If `is_wanted`, the old value of the word is the result.
     pub(super) fn word(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Self {
         let (code, operand, expected) = op.into_words();
         let (op, operand, expected) =
@@ -184,7 +184,7 @@ impl Message<'static> {
 }
 
 impl<'a> Message<'a> {
-    /// Bytes of data after the fields.
+    /// Bytes of the message's data, which follow the fields.
     fn data(&self) -> usize {
         match self {
             Self::Put { pattern, .. } => pattern.bytes(),
@@ -201,7 +201,7 @@ impl<'a> Message<'a> {
         bytes
     }
 
-    /// Encodes the message, with the number of its channel or request. Returns the buffer for data.
+    /// Encodes the message, with the number of its channel or request. Returns the rest of the buffer, for the data.
     pub(super) fn write<'b>(&self, from: Sender, number: u32, buffer: &'b mut [u8]) -> &'b mut [u8] {
         let mut left = buffer;
         self.encode(from, number, |field| {
@@ -297,7 +297,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Decodes the number of the channel or request of a message, its fields, and its data. Blocks have at most `most` bytes.
+    /// Decodes a message: number of its channel or request, fields, data. Fails if its blocks have more than `most` bytes.
     pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<(u32, Self, &'a [u8]), Flaw> {
         let mut reader = Reader(bytes);
         let [kind, a, b, c] = reader.array()?;
@@ -348,7 +348,7 @@ fn width_of(bytes: usize) -> Result<Width, Flaw> {
     }
 }
 
-/// Reads bytes from the front. Fails with [`Flaw::Length`] if too few are left.
+/// Reads fields from the front of a message. Fails with [`Flaw::Length`] if too few bytes are left.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -390,8 +390,8 @@ impl<'a> Reader<'a> {
         Ok(Some((self.address(segment.into())?, op(self.u64()?))))
     }
 
-    /// The block and its loops, outermost first. `level` makes each from its count, its distance at the target and its distance in
-    /// the packed data.
+    /// Reads a block and its loops, outermost first. `level` makes a loop from its count, its distance at the target and its
+    /// distance in the packed data.
     fn pattern(
         &mut self,
         depth: u8,
@@ -420,7 +420,7 @@ impl<'a> Reader<'a> {
         Ok(Pattern::of_levels(block, &levels[..depth]))
     }
 
-    /// The place of element 0, the number of elements, and the bytes of each.
+    /// Reads the place of element 0, the number of elements, and the bytes of an element.
     fn elements(&mut self, segment: u32) -> Result<(Address, usize, usize), Flaw> {
         let (first, count, size) = (self.address(segment)?, self.u32()?, self.u32()?);
         if size == 0 { Err(Flaw::Elements) } else { Ok((first, count as usize, size as usize)) }

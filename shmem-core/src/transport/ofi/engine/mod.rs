@@ -1,6 +1,6 @@
 //! The message engine, for operations that one call of the provider cannot do.
 //!
-//! All but writes and reads of contiguous bytes are messages, which the target's engine carries out.
+//! Such operations are sent as messages, which the target's engine carries out.
 //!
 //! ```text
 //! initiator                                    target
@@ -14,20 +14,20 @@
 //!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
-//! * **Windows.** The number of unanswered messages of each pair of PEs is bounded ([`Limits::window`]). A sender whose window is full makes
-//!   progress until an answer comes. So the memory for each sender is bounded. Answers to lists are kept until they are sent, since old
-//!   values cannot be found later: fewer of them may be unanswered ([`Limits::lists`]), and they are short.
-//! * **No deadlock.** A message that arrives is always taken: it is carried out, or queued, for which the window leaves room. Answers
-//!   that find no room on the wire wait in those queues; only the PE that asked waits for them. Answers are not answered.
-//! * **No order.** A message has all that is needed to carry it out. A longer transfer is cut into parts that may arrive in any order. A
-//!   message that must come after another is sent when that is acknowledged.
-//! * **No allocation** per operation, but for lists: messages are encoded in the wire's buffers; requests and pending answers are in
-//!   tables that grow to the window and are kept.
-//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message
-//!   without a valid token is dropped and [counted](Engine::strangers). The other fields are checked: a message that is
-//!   inconsistent, or names memory that is not registered, is a [`Fault`], with which the job ends.
+//! * **Flow control.** The number of unanswered messages of each pair of PEs is bounded ([`Limits::window`]). A sender whose window is full
+//!   makes progress until an answer comes. So the memory for each sender is bounded. Results of lists are copied and kept until they are
+//!   sent, since old values cannot be found later. So lists have a lower limit ([`Limits::lists`]) and short results.
+//! * **No deadlock.** A message that arrives is carried out at once, or queued; the window bounds the queue. Answers for which the wire has
+//!   no room wait in queues, and only the PE that asked waits for them. Answers are not answered.
+//! * **No order.** A message contains all that is needed to carry it out. A longer transfer is cut into parts that may arrive in any order.
+//!   A message that must come after another is sent when the other is acknowledged.
+//! * **No allocation** per operation, except for lists. Messages are encoded in the wire's buffers. Requests and pending answers are in
+//!   tables, which grow up to the window's size and are kept.
+//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message without
+//!   a valid token is dropped and [counted](Engine::strangers). The other fields are checked: a message that is inconsistent, or names
+//!   memory that is not registered, is a [`Fault`], with which the job ends.
 //!
-//! The engine knows no network. It is given a [`Wire`], and the bytes that have arrived.
+//! The engine does not access a network. It is given a [`Wire`], and the bytes of messages that have arrived.
 
 mod acknowledgements;
 mod arrival;
@@ -62,7 +62,7 @@ use crate::segment_table::MAX_SEGMENTS;
 use crate::transport::Channel;
 use crate::transport::target::Target;
 
-/// One PE's end of all messages. See the [module](self).
+/// The message engine of one PE. See the [module](self).
 pub(crate) struct Engine {
     pub(crate) me: u32,
     pub(crate) limits: Limits,
@@ -71,11 +71,11 @@ pub(crate) struct Engine {
     pes: usize,
     pub(super) streams: Streams,
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
-    /// PEs with pending answers.
+    /// PEs to which answers are pending.
     creditors: Mutex<VecDeque<u32>>,
-    /// Number of creditors, readable without the lock.
+    /// Number of `creditors`, readable without the lock.
     owing: AtomicUsize,
-    /// Whether acknowledgements linger.
+    /// Whether acknowledgements linger (are sent late).
     lingers: AtomicBool,
     borrowers: Borrowers,
     secret: Secret,
@@ -83,9 +83,9 @@ pub(crate) struct Engine {
 }
 
 struct Peer {
-    /// This PE, as the sender of messages to the other.
+    /// This PE, as the sender of messages to the other PE.
     sender: Sender,
-    /// The token of messages from the other.
+    /// The token of messages from the other PE.
     receives: u64,
     requests: Mutex<Requests>,
     pending: Mutex<Pending>,
@@ -122,7 +122,7 @@ impl Engine {
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
     }
 
-    /// Forgets a segment. Returns when no message is carried out in it.
+    /// Forgets a segment. Returns when no message is being carried out in the segment.
     pub(crate) fn forget(&self, segment: u32) {
         self.segments.write()[segment as usize] = None;
     }
@@ -148,8 +148,7 @@ impl Engine {
         self.strangers.load(Ordering::Relaxed)
     }
 
-    /// Sends pending answers, as far as there is room. Called after [`arrived`](Self::arrived), and while answers [are
-    /// pending](Self::owes).
+    /// Sends pending answers, as far as the wire has room. Called after [`arrived`](Self::arrived), and while [`owes`](Self::owes).
     pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
             let Some(creditor) = self.creditors.lock().pop_front() else { break };
@@ -161,13 +160,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an answer is pending.
+    /// Whether an answer to another PE is pending.
     pub(crate) fn owes(&self) -> bool {
         self.owing.load(Ordering::Relaxed) > 0
     }
 
-    /// Sends the acknowledgements that linger, as far as there is room; the others become pending answers. Called periodically, and
-    /// before a thread sleeps.
+    /// Sends lingering acknowledgements, as far as the wire has room. The rest become pending. Called regularly and before sleep.
     pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
         if self.lingers.swap(false, Ordering::Acquire) {
             for (pe, peer) in self.peers.iter() {
@@ -184,7 +182,7 @@ impl Engine {
         self.owing.fetch_add(1, Ordering::Release);
     }
 
-    /// The state for a PE, if there was a message from or to it.
+    /// The state for a PE, if messages were exchanged with it.
     fn met(&self, pe: usize) -> Option<&Peer> {
         self.peers.get(pe)?.get().map(Box::as_ref)
     }

@@ -1,4 +1,4 @@
-//! The interface to the network, and errors of messages.
+//! The engine's interface to the network, and errors of received messages.
 
 use thiserror::Error;
 
@@ -14,24 +14,24 @@ pub(crate) enum Sent {
 
 /// Carries messages to every other PE.
 ///
-/// A wire loses no message and delivers none twice. Messages of one PE to another may overtake each other. Memory safety does not rest
-/// on that: a thread that waits for a lost message waits for ever, and an answer to a message for which there was no
-/// [room](Sent::Full) ends the program.
+/// A wire must lose no message and deliver none twice. Messages from one PE to another may overtake each other. Memory safety does not
+/// depend on a correct wire: a thread that waits for a lost message waits for ever, and an answer to a message that was [not
+/// sent](Sent::Full) ends the program.
 pub(crate) trait Wire {
-    /// Sends a message of `bytes` bytes to a PE, if there is room. `write` encodes it, once, in a buffer of that size. Makes no progress,
-    /// and does not wait.
+    /// Sends a message of `bytes` bytes to a PE, if there is room. `write` encodes the message, once, in a buffer of that size. This
+    /// method makes no progress, and does not wait.
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
 
-    /// Whether this wire reaches a PE. Messages of other PEs are refused.
+    /// Whether this wire reaches a PE. Messages from PEs that it does not reach are refused.
     fn reaches(&self, pe: usize) -> bool;
 
-    /// The memory of a grant of this PE, of [`SLOTS`](super::SLOTS) messages, always the same for one number. `None`: there is none.
+    /// The memory of a grant, with [`SLOTS`](super::SLOTS) slots. All calls for a grant return the same. `None`: no memory is left.
     fn lend(&self, _grant: usize) -> Option<Region> {
         None
     }
 
-    /// As [`try_send`](Self::try_send), by writing the message to a slot of the PE, whose engine is notified when it
-    /// [has landed](super::Engine::landed).
+    /// As [`try_send`](Self::try_send), but writes the message to a bounce slot of the PE. The PE's engine is notified when the
+    /// message [has landed](super::Engine::landed).
     fn try_write(
         &self,
         _pe: usize,
@@ -47,7 +47,7 @@ pub(crate) trait Wire {
     fn progress(&self);
 }
 
-/// A message of a PE of this job that no engine can have sent. The job has to end.
+/// The error that a message of a PE of this job is malformed: no engine can have sent it. The job must end.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "a message of {bytes} bytes from PE {from} is malformed: {flaw}; all PEs must run the same program with the same library"
@@ -58,23 +58,23 @@ pub(crate) struct Fault {
     pub(super) flaw: Flaw,
 }
 
-/// The error in a message.
+/// The reason why a message is malformed.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Flaw {
     #[error("it has another length than its head says")]
     Length,
-    /// Its sender is this PE, or one that the wire does not reach.
+    /// The message's sender is this PE, or a PE that the wire does not reach.
     #[error("that PE sends none to this one")]
     Sender,
     #[error("there is no kind {0} of messages")]
     Kind(u8),
-    /// A width, an operation or a number of loops that does not exist.
+    /// The message names a width, an operation or a number of loops that does not exist.
     #[error("it asks for what does not exist")]
     Operation,
-    /// Its blocks have more bytes than a message, or a larger extent than any memory.
+    /// The message's blocks have more bytes than a message, or a larger extent than any memory.
     #[error("its blocks fit no message")]
     Blocks,
-    /// Its elements have more bytes than a message or a request may have, or a larger extent than any memory.
+    /// The message's elements have more bytes than a message or a request may have, or a larger extent than any memory.
     #[error("its elements fit no message")]
     Elements,
     #[error("segment {0} is not registered here")]
@@ -83,7 +83,7 @@ pub(crate) enum Flaw {
     Bounds { segment: u32, offset: usize, bytes: usize },
     #[error("the word at offset {0:#x} is not aligned")]
     Alignment(usize),
-    /// It was written to a slot that was not lent to its sender, or is of a kind that is not written to slots.
+    /// The message was written to a slot that was not lent to its sender, or is of a kind that is not written to slots.
     #[error("it was written to slot {0}, which was not lent for that")]
     Slot(u32),
     #[error("it answers what was not asked")]

@@ -1,8 +1,8 @@
 //! Arrays on NUMA nodes, against slices and objects of the heap. `parallel` has loops on all CPUs of a PE (feature `rayon`).
 //!
-//! Elements are `u64`, since loops measure the cost of finding elements. Arrays are larger than caches; loops in a cache have no goal.
+//! Elements are `u64`, so that loops measure the cost of finding elements. Arrays exceed the caches; loops in a cache have no goal.
 
-/// Measures each storage, with its name in cases.
+/// Calls a function with each of the four storages, and with the storage's name in cases.
 macro_rules! of_storages {
     ($of:ident, $world:expr, $bench:expr $(, $number:expr)?) => {
         $of($world, $bench, $($number,)? "single", Single)
@@ -24,7 +24,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "array",
     run: Some(run),
     tasks: &[
-        // Loops by one thread; `quick`: over one dimension of large arrays, of the four storages.
+        // Loops of one thread. With `quick`, only loops over one dimension of large arrays, and only the four storages.
         (
             "array",
             Task::Near(|world, bench| {
@@ -45,18 +45,17 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Bytes of a layer, and fewer in a debug build, which only tests the tool.
+/// Bytes of a layer's array. A debug build only tests the tool, with small arrays.
 const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10]
 } else {
     [1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20]
 };
 
-/// Measures loops, and arrays that are made and freed; `quick`: fewer of them. Over a provider of libfabric, which registers
-/// memory, only arrays that are made and freed.
+/// Measures loops, and the time to make and free arrays; fewer cases with `quick`. Over libfabric, which registers the memory of
+/// arrays, only the time to make and free them.
 fn run(runner: &mut Runner) -> Done {
     let quick = runner.asked.quick;
-    // With room for the arrays.
     let repeat = |runner: &mut Runner, job: Asked| runner.repeat(&job.heap(256 << 20));
     if !runner.asked.provider.is_empty() {
         let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
@@ -77,7 +76,7 @@ fn run(runner: &mut Runner) -> Done {
     Ok(())
 }
 
-/// Elements of the arrays: 64 MiB, not a multiple of anything; and few in a debug build, which only tests the tool.
+/// Number of elements of an array (64 MiB). It is odd, so that chunks differ in length. A debug build only tests the tool.
 const ELEMENTS: usize = if cfg!(debug_assertions) { 4099 } else { (8 << 20) - 15 };
 
 const FEW: usize = (32 << 10) - 19;
@@ -87,7 +86,7 @@ const SPACE: [usize; 3] = [101, 103, 797];
 
 const CHUNKS: usize = 4;
 
-// Loops over slices with [planes, rows, columns].
+// Loops over slices with (planes, rows, columns).
 
 type Dimensions = [usize; 3];
 
@@ -107,7 +106,7 @@ fn read(a: &mut [u64], _: Dimensions) {
     black_box(sum);
 }
 
-/// Two dimensions have one plane.
+/// Visits elements by three indices. An array of two dimensions has one plane.
 fn by_index_3(a: &mut [u64], [planes, rows, columns]: Dimensions) {
     for i in 0..planes {
         for j in 0..rows {
@@ -130,10 +129,10 @@ fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
     }
 }
 
-/// The name of a loop, the loop over an array, and the loop over a slice.
+/// A loop: its name, the function for an array, and the function for a slice.
 type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Dimensions));
 
-/// Measures loops over an array in turn with loops over a slice in the heap, in nanoseconds for each element.
+/// Measures loops over an array in turn with loops over a slice of the heap, in nanoseconds for each element.
 fn loops<const D: usize, S: Storage>(
     world: &mut World,
     bench: &Bench<'_>,
@@ -146,7 +145,7 @@ fn loops<const D: usize, S: Storage>(
     let array = world.array(shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let passes = ELEMENTS.div_ceil(elements);
     world.local((&array, &plain), |(mut a, plain)| {
-        // The compiler does not know the view, as in a phase of a program.
+        // `black_box` hides functions and shape from the compiler, as they are hidden in a phase of a program.
         for &(way, array, slice) in ways {
             let (array, slice, planes) = black_box((array, slice, planes));
             let time = |pass: &mut dyn FnMut()| {
@@ -164,9 +163,9 @@ fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, stora
     let line: [Way<1, S>; 6] = [
         ("index", |mut a| a.indices().for_each(|i| a[i] = i as u64), by_index),
         ("iter", iter, by_element),
-        // Driven by the iterator, and not by the loop.
+        // `for_each`, which the iterator itself implements, instead of a `for` loop.
         ("each", |mut a| a.iter_mut().for_each(|value| *value = value.wrapping_mul(3)), by_element),
-        // `forall (a, i) in zip(A, A.domain) do a = i`, by one thread.
+        // The Chapel loop `forall (a, i) in zip(A, A.domain) do a = i`, by one thread.
         (
             "zip",
             |mut a| {
@@ -203,9 +202,9 @@ fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, stora
     loops(world, bench, (storage, name, "/3"), (SPACE, SPACE), &space)
 }
 
-/// Measures how long it takes to make and free a zeroed array, against a zeroed object in the heap, in microseconds. All PEs call it. The
-/// source names one program that is sensitive to the cost of registration: it makes an array for each layer of a network, fills it, and
-/// frees it ("Single-ddata with Separate Arrays").
+/// Measures the time to make and free a zeroed array, against a zeroed object of the heap, in microseconds. All PEs call it. The
+/// source names a program that depends on the cost of registration: it makes, fills and frees an array for each layer of a neural
+/// network ("Single-ddata with Separate Arrays").
 fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
     let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
     if !bench.wants(&name) {
@@ -213,14 +212,14 @@ fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str,
     }
     let array = || in_a_loop(world, bytes, || world.array([bytes]).storage(storage).zeroed::<u8>());
     let object = || in_a_loop(world, bytes, || world.alloc(zeroed::<u8>(bytes)));
-    // Fails on all PEs if there is no room, so that samples cannot fail.
+    // A first try, which fails on all PEs if the heap is too small. So samples do not fail.
     array()?;
     object()?;
     bench.add(name, Samples::tried(FEWEST, || Ok::<_, shmem::Error>((array()?, object()?)))?);
     Ok(())
 }
 
-/// Returns the mean microseconds to make one of several objects, fewer if they are large. Each is freed after the next one is made.
+/// Returns the mean microseconds to make and free one of several objects. Each is freed after the next one is made.
 fn in_a_loop<T: Free>(world: &World, bytes: usize, make: impl Fn() -> Result<T>) -> Result<f64> {
     let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Parallel loops over arrays: by all threads of a PE, against `rayon`'s loops over a slice.
+//! Parallel loops over arrays by all threads of a PE, against `rayon`'s parallel loops over a slice.
 
 use rayon::prelude::*;
 use shmem::array::{NodePools, ParArray as _, ParArrayMut as _};
@@ -10,8 +10,8 @@ pub(super) fn in_parallel(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(loops(world, bench, "chosen", Chosen)?)
 }
 
-/// Measures parallel loops over an array against `rayon`'s loops over a slice in the heap, on as many threads, in nanoseconds for each
-/// element.
+/// Measures parallel loops over an array against `rayon`'s loops over a slice of the heap, in nanoseconds for each element. Both
+/// have the same number of threads.
 fn loops<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: S) -> Result<()> {
     let pools = &world.node_pools()?;
     let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;

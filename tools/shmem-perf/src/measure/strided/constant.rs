@@ -1,11 +1,11 @@
-//! Constant transfers by `strided!`: orientations in two dimensions, and a short column.
+//! Transfers by `strided!` with constant regions: two-dimensional selections, and a short column.
 
 use shmem_core::strided::Level;
 
 use super::sides::{lines, loop_of_puts};
 use super::*;
 
-/// Rows and columns of the matrices; a row is an odd number of cache lines.
+/// Rows of a matrix. A row has an odd number of cache lines, so that a column uses all cache sets.
 const ROWS: usize = 32;
 const COLUMNS: usize = 1032;
 
@@ -24,11 +24,11 @@ static MATRIX: [[f64; COLUMNS]; ROWS];
 #[symmetric]
 static CELLS: [[Cell; 129]; ROWS];
 
-/// A constant transfer, with the same blocks as a pattern, for the limit.
+/// (name of a case, transfer with constant regions, the same blocks as a pattern for the baseline).
 type Case = (&'static str, fn(&World, Pe), Pattern);
 
 fn cases() -> [Case; 5] {
-    // Strided rows of strided blocks.
+    // Rows at a stride, each with blocks at a stride.
     let of = |block, (rows, row), (count, stride)| {
         let level = |count, stride| Level { count, to: stride, from: stride };
         Pattern::of_levels(block, &[level(rows, row), level(count, stride)])
@@ -68,12 +68,12 @@ fn short(world: &World, pe: Pe, source: &[f64; SHORT]) {
     strided!(world, MATRIX@pe[..SHORT, 5] = source[..]);
 }
 
-/// The same short column by hand: a loop of stores, after the branch for PEs of other nodes.
+/// The column of [`short`] by hand: a loop of stores, after a branch on whether the PE is on this node.
 #[inline(never)]
 fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
     if let Some(to) = MATRIX.on(pe).ptr(world) {
         for (i, value) in source.iter().enumerate() {
-            // SAFETY: row `i` of the matrix on this node, which PEs change by raw pointers only.
+            // SAFETY: the element is in row `i` of the matrix, which is mapped on this node. PEs access it by raw pointers only.
             unsafe { to.cast::<f64>().wrapping_add(i * COLUMNS + 5).write(*value) };
         }
     } else {
@@ -100,9 +100,9 @@ pub(super) fn constant(world: &World, bench: &Bench<'_>) {
         beside_puts(bench, format!("strided matrix/{name}/put"), || {
             [
                 timed(4, || transfer(black_box(world), black_box(pe))),
-                // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
+                // SAFETY: on both sides, the pattern begins at the start of the matrix, and fits the matrix.
                 timed(4, || unsafe { lines(&pattern, to, from) }),
-                // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
+                // SAFETY: on both sides, the pattern begins at the start of the matrix, and fits the matrix.
                 timed(4, || unsafe { loop_of_puts(&pattern, &place, to, from, Direction::Put) }),
             ]
         });

@@ -1,5 +1,5 @@
-//! Strided transfers: layouts of applications, and a few large blocks, against loads and stores of the same lines and against a loop of
-//! puts. Other files have the measures of the literature, and other libraries.
+//! Strided transfers: layouts of applications, and transfers of a few large blocks, against loads and stores of the same cache
+//! lines, and against a loop of puts. `published` and `peers` compare with the literature and with other libraries.
 
 mod constant;
 mod peers;
@@ -38,7 +38,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Returns the value for a whole run, for a quick run, or for a debug build, which only shows that the measure works.
+/// Returns `whole`; in a quick run `part`; in a debug build `debug`, because a debug build only tests the tool.
 fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
     match (cfg!(debug_assertions), quick) {
         (true, _) => debug,
@@ -47,10 +47,10 @@ fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
     }
 }
 
-/// Room behind the last block.
+/// Bytes behind the last block of the destination.
 const MARGIN: usize = 2 << 12;
 
-/// Runs `measure` on PE 0, with sides of `room` bytes.
+/// Runs `measure` on PE 0, with two sides of `room` bytes for blocks.
 pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut Sides<'_>)) -> Done {
     let object = world.alloc(zeroed::<f64>((room + MARGIN) / size_of::<f64>()))?;
     let place = object.on(other(world));
@@ -75,12 +75,12 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
         }
         constant::constant(world, bench);
         few(bench, "few", sides.skewed(1024));
-        // At its offset in a page, the destination begins half a cache line behind the source.
+        // The source begins half a cache line before the destination, as offsets in a page.
         few(bench, "alias", sides.followed(32));
     })
 }
 
-/// Adds a case. `times` measures the library, the limit, and a loop of puts, in this order.
+/// Adds a case. `times` returns the times of the library, the baseline, and a loop of puts.
 fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64; 3]) {
     if !bench.wants(&name) {
         return;
@@ -91,7 +91,7 @@ fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64;
     bench.push(Record { loop_of_puts: Some(beside(2)), ..bench.record(name, beside(1)) });
 }
 
-/// Returns the nanoseconds of one of `count` transfers, after an untimed one that fills the caches.
+/// Returns the mean nanoseconds of `count` transfers, after an untimed transfer that fills the caches.
 fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
     transfer();
     each(count, transfer)

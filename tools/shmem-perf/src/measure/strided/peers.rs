@@ -1,11 +1,11 @@
-//! Strided transfers beside other libraries; and, as in the literature, the strided routines of each library against a loop of its own puts
-//! or gets (`strided-own`).
+//! Strided transfers beside other libraries; and, as in the literature, the strided routines of each library against a loop of its
+//! own puts or gets (`strided-own`).
 
 use shmem_core::strided::Level;
 
 use super::*;
 
-/// Runs a task beside peers, or, if there are none, `strided-own` of our library alone.
+/// Runs a task beside peers. If no peer is installed, `strided-own` measures only our library, and `strided-peers` nothing.
 pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
     let programs = runner.programs(&Peer::STRIDED)?;
     if programs.is_none() && task == "strided-peers" {
@@ -15,29 +15,29 @@ pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
     runner.repeat(&runner.job(task, 2, given).heap(32 << 20))
 }
 
-/// Transfers in one sample, each complete at its destination before the next one begins.
+/// Transfers in a sample. Each is complete at its destination before the next one begins.
 const TRANSFERS: usize = 20;
 
-/// The distance of the destination from a multiple of two pages, in bytes.
+/// Offset of the destination from a multiple of two pages, in bytes.
 const START: usize = 256;
 
-/// The distance of the source from a multiple of two pages, in bytes. If strides are powers of two, the starts decide which sets of caches
-/// and TLBs both sides share. This value is best for MPI.
+/// Offset of the source from a multiple of two pages, in bytes. If strides are powers of two, these offsets decide which cache sets
+/// and TLB sets both sides share. This value is best for MPI.
 const SKEW: usize = ALIGN / 2 + 320;
 
 const DOUBLE: usize = size_of::<f64>();
 
-/// The number of doubles of each side: as in the peers' arrays, and slack for alignment.
+/// Number of doubles of each side: as many as in the peers' arrays, and extra space for alignment.
 const DOUBLES: usize = 1100 * 1032 + 2 * ALIGN / DOUBLE;
 
-/// Returns the number of blocks and, in doubles, the length of a block, the stride of the destination, and that of the source.
+/// Returns the number of blocks; then, in doubles: the length of a block, the destination's stride, and the source's stride.
 fn doubles(pattern: &Pattern) -> [usize; 4] {
     let [_, Level { count, to, from }] = pattern.inner();
     [count, pattern.block() / DOUBLE, to / DOUBLE, from / DOUBLE]
 }
 
-/// A request for a transfer. MPI: `put` and `get` with vector types, `put-each` and `get-each` in a loop, and a flush. OpenSHMEM: `iput`
-/// and `iget`, `putmem` and `getmem` in a loop, and a quiet.
+/// Makes a request to a peer for a transfer. MPI's operations are `put` and `get` with vector types, `put-each` and `get-each` with
+/// a loop, all with a flush. OpenSHMEM's are `iput` and `iget`, `putmem` and `getmem` with a loop, all with a quiet.
 fn request(
     case: &str,
     operation: &'static str,
@@ -49,7 +49,7 @@ fn request(
     PeerRequest { case: case.to_owned(), operation, numbers }
 }
 
-/// Runs `measure` on PE 0, with sides in symmetric memory of both PEs, at the same offsets in pages as those of the peers.
+/// Runs `measure` on PE 0. Both sides are symmetric memory, at the same offsets in pages as the peers' arrays.
 pub(super) fn with_arrays(
     world: &World,
     bench: &Bench<'_>,
@@ -60,14 +60,14 @@ pub(super) fn with_arrays(
     let address = near(to.ptr(world)).addr();
     let first = (address.next_multiple_of(ALIGN) - address + START) / DOUBLE;
     Ok(alone(world, || {
-        // SAFETY: this PE's copy of `source`: no PE has a place on it but this reference, until it is freed with the job.
+        // SAFETY: the PE's own copy of `source` lives until the job ends, and only this reference accesses it.
         let own: &mut [f64] = unsafe { &mut *source.here(world).as_ptr() };
         measure(world, bench, &mut Sides::new(world, to.index(first..), bytemuck::cast_slice_mut(own)));
     })?)
 }
 
-/// All transfers, each complete at its destination, in turn with a peer: our routines beside its fastest call (OpenSHMEM's `iput` for
-/// elements), and our loop of puts beside its loop.
+/// Compares all transfers with each peer, each complete at its destination. Our routines are compared with the peer's fastest call
+/// (`iput` for single elements in OpenSHMEM), and our loop of puts with the peer's loop.
 pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
     for peer in bench.beside() {
         let kinds: &[_] = if peer.peer == Peer::MPI { &["mpi"] } else { &["oshmem", "a1"] };
@@ -80,7 +80,7 @@ pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'
                 _ => "putmem",
             };
             sides.skewed(skew);
-            // The caches hold the peer's data, as they hold ours for the peer.
+            // `timed` loads the caches with our data first, as the peer does with its own.
             let time = || {
                 if kind == "a1" {
                     return Ok(timed(TRANSFERS, || {
@@ -110,9 +110,9 @@ fn routine(world: &World, place: On<'_, [f64]>, source: &[f64], pattern: &Patter
     world.quiet();
 }
 
-/// The strided routines of each library against its own loop of puts or gets, for elements at the same stride on both sides.
+/// Measures strided routines of each library against a loop of its own puts or gets: elements at equal strides on both sides.
 pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
-    // Some 20,000 elements in a sample.
+    // A sample transfers some 20,000 elements.
     let times = |elements| 20_000 / elements;
     let of_way = |way| {
         let of = move |stride| [16, 128, 1024].map(|elements| (way, stride, elements));
@@ -142,7 +142,7 @@ pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
         });
     }
     for peer in bench.beside() {
-        // The library's strided routine, and that for a loop.
+        // [strided routine, routine that is called in a loop], for puts and for gets.
         let (library, ways) = match peer.peer {
             Peer::MPI => ("mpi", [["put", "put-each"], ["get", "get-each"]]),
             _ => ("oshmem", [["iput", "putmem"], ["iget", "getmem"]]),

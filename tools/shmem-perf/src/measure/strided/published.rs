@@ -1,11 +1,11 @@
-//! The published table: is a payload of equal blocks at equal distances moved faster block by block (Algorithm 1) or column by column
+//! The published table: are equal blocks at equal distances moved faster block by block (Algorithm 1) or column by column
 //! (Algorithm 2)?
 //!
-//! A sample moves a part of the payload, where all of it with its gaps is too large or takes too long. The part is several times as large
-//! as the last-level cache, so that no sample and no column finds its data there.
+//! If the payload with its gaps is too large or takes too long, a sample moves a part of it. This part is several times as large as
+//! the last-level cache, so that no sample, and no column, finds its data in the cache.
 //!
-//! And the published halo exchange: two PEs have a half each of a periodic field. Each puts its first and last column into the border of
-//! the other half, and its first and last row, which are contiguous, into its own border.
+//! And the published halo exchange: two PEs have a half each of a periodic field. Each PE puts its first and last column into the
+//! border of the other half, and copies its first and last row, which are contiguous, into its own border.
 
 use shmem::padded::pitch;
 use shmem_core::memory::Machine;
@@ -13,7 +13,7 @@ use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, TransferPlan, settings};
 
 use super::*;
 
-/// The bytes of a heap that the sides do not use, for statics and the margin.
+/// Bytes of the heap that are kept free of the sides, for statics and the margin.
 const SPARE: usize = 4 << 20;
 
 pub(super) fn measure_table(runner: &mut Runner) -> Done {
@@ -38,8 +38,8 @@ pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
 
-/// Returns the bytes of a side: enough for all cells, but at most a sixteenth of the free memory, or eight last-level caches if that is
-/// more.
+/// Returns the bytes of a side: enough for all cells of the table, but at most a sixteenth of the free memory, or eight last-level
+/// caches if that is more.
 fn room(payload: usize) -> usize {
     let left = Machine::default().available().bytes;
     let wanted = (left / 16).max(8 * last_level_cache());
@@ -56,8 +56,8 @@ fn last_level_cache() -> u64 {
     (0..8).filter_map(size).max().map_or(32 << 20, |kibibytes| kibibytes << 10)
 }
 
-/// Moves a payload by Algorithm 1, Algorithm 2 and the library's choice, in turn: milliseconds for the whole payload. Algorithm 3 has the
-/// times of the algorithm that it chooses.
+/// Measures the milliseconds of a payload by Algorithm 1, Algorithm 2 and the library's choice, in turn. Algorithm 3 chooses one of
+/// the first two, so its time is that of the chosen one.
 fn times(
     bench: &Bench<'_>,
     sides: &mut Sides<'_>,
@@ -68,7 +68,7 @@ fn times(
     let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
-        // Both sides are aligned to a cache line.
+        // The alignment is 64, because both sides begin on cache lines.
         .map(|algorithm| {
             TransferPlan::of(even(block, all, stride), 64, algorithm, &settings().thresholds).method()
         });
@@ -78,7 +78,7 @@ fn times(
         plans.map(|plan| each(1, || sides.planned(&plan, direction)) / 1e6)
     };
     let expected = bench.repetitions as f64 * round(fit).iter().sum::<f64>();
-    // More than the last-level cache holds.
+    // A sample moves at least twice as many bytes as the last-level cache holds.
     let least = 2 * last_level_cache() as usize / stride;
     let blocks = ((fit as f64 * ENOUGH / expected) as usize).max(least).clamp(1, fit);
     let rounds: Vec<_> = (0..bench.repetitions).map(|_| round(blocks)).collect();
@@ -99,7 +99,7 @@ fn times(
     }
 }
 
-/// Measures exchanges with edges in the cache, and with edges that were evicted, since every cell is visited between two exchanges.
+/// Measures exchanges of edges that are in the cache, and of edges that were evicted by a visit of every cell.
 pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
     let world = &*world;
     for [rows, columns] in shapes(bench.quick) {
@@ -110,7 +110,7 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
         world.barrier_all();
         let half = Half { world, cells, rows, columns: columns / 2, pitch };
         for edges in ["cached", "evicted"] {
-            // Microseconds of the slower PE by each algorithm, against Algorithm 1.
+            // Microseconds of the slower PE, for each algorithm.
             let round =
                 |_| world.max(Algorithm::ALL.map(|algorithm| half.time(algorithm, edges == "evicted")));
             let rounds: Vec<_> = (0..bench.repetitions).map(round).collect();
@@ -130,14 +130,14 @@ pub(super) fn measure_exchange(runner: &mut Runner) -> Done {
     runner.times(1, &runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
 }
 
-/// Rows and columns of fields of the published 128 MiB, or less, from wide to high.
+/// Returns (rows, columns) of fields, from wide to high. Their size is the published 128 MiB, or less in a quick run.
 fn shapes(quick: bool) -> [[usize; 2]; 5] {
     let bytes: usize = either(quick, 128 << 20, 8 << 20, 128 << 10);
     let side = (bytes / size_of::<f64>()).isqrt();
     [[side / 16, side * 16], [side / 4, side * 4], [side, side], [side * 4, side / 4], [side * 16, side / 16]]
 }
 
-/// Cells from one row of a half to the next, padded: at a power of two, the cells of a column would share cache sets.
+/// Returns the padded number of cells between rows. At a power of two, the cells of a column would share cache sets.
 fn pitch_of(columns: usize) -> usize {
     pitch::<f64>(columns / 2 + 2)
 }
@@ -150,7 +150,7 @@ struct Half<'w> {
     pitch: usize,
 }
 
-/// The transfers of an exchange; the algorithm for columns is a constant.
+/// Performs the transfers of an exchange. `strided!` needs the algorithm for columns as a constant, so this is a macro.
 macro_rules! exchange {
     ($half:ident, algorithm = $algorithm:tt) => {{
         let Half { world, ref cells, rows, columns, pitch } = *$half;
@@ -170,11 +170,11 @@ macro_rules! exchange {
 impl Half<'_> {
     fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
         let mut spent = 0.0;
-        // Several in one sample, if nothing is evicted.
+        // Without eviction, a sample has several exchanges.
         let exchanges = if is_evicted { 1 } else { 5 };
         for _ in 0..exchanges {
             if is_evicted {
-                // Every line of the half.
+                // Visits every cache line of the half, which evicts the edges.
                 self.world.barrier_all();
                 for at in (0..(self.rows + 2) * self.pitch).step_by(8) {
                     let cell = self.cells.here(self.world).index(at);

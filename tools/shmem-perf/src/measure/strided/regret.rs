@@ -1,5 +1,5 @@
-//! Many layouts, some of them random: where is the library slower than a loop of puts, and what is the regret of its choice? Regret is the
-//! median time of the chosen method over that of the fastest one.
+//! Many layouts, some of them random: where is the library slower than a loop of puts, and how good is its choice of a method? Its
+//! *regret* is the median time of the chosen method, divided by that of the fastest method.
 
 use shmem_core::strided::{Algorithm, Kernel, Level, Method, Thresholds, TransferPlan, settings};
 
@@ -8,15 +8,15 @@ use crate::measure::indexed::random;
 
 type Point = (Pattern, Direction);
 
-/// Bytes of each side; for regret, as many as the published table needs.
+/// Bytes of each side. For regret, a side has [`REGRET_ROOM`] bytes, as many as the published table needs.
 const ROOM: usize = 16 << 20;
 const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 
-/// The number of random layouts, and of layouts of each kind in a quick run.
+/// Number of random layouts. A quick run measures [`QUICK`] layouts of each kind.
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 
-/// The ratio over a loop of puts that counts as slow; the percentage of layouts that may be slow; the largest ratio allowed.
+/// Ratio to a loop of puts above which a layout is slow. At most [`FEW`] percent may be slow, and none slower than [`TOO_SLOW`].
 const SLOW: f64 = 1.1;
 const FEW: f64 = 2.0;
 const TOO_SLOW: f64 = 1.5;
@@ -31,7 +31,7 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
                 let pair = || sides.beside_puts(transfers(pattern), pattern, *direction);
                 Samples::of(FEWEST, pair).ratio()[1]
             };
-            // A slow layout is measured again, alone.
+            // A slow layout is measured again, because other load may have caused the result.
             let mut ratio = over_puts();
             (0..3).for_each(|_| {
                 if ratio > SLOW {
@@ -76,7 +76,7 @@ pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// Runs a job that measures layouts, with the given seed for random ones, or a new seed, which is printed.
+/// Runs a job that measures layouts. Random layouts use the given seed, or a new seed, which is printed.
 pub(super) fn job(runner: &mut Runner, is_regret: bool) -> Done {
     let n = swept(0).len();
     if !is_regret && !["share", "worst"].iter().any(|of| runner.wants(&format!("strided-sweep {of}/{n}"))) {
@@ -89,7 +89,7 @@ pub(super) fn job(runner: &mut Runner, is_regret: bool) -> Done {
     runner.times(1, &runner.job(task, 2, Given { seed, ..Given::default() }).heap(2 * room))
 }
 
-/// Transfers in one sample: some ten microseconds. A debug build is for tests of the tool.
+/// Returns the number of transfers in a sample, which takes some ten microseconds. A debug build only tests the tool.
 pub(crate) fn transfers(pattern: &Pattern) -> usize {
     const BYTES: usize = if cfg!(debug_assertions) { 16 << 10 } else { 256 << 10 };
     (BYTES / (pattern.count() * (pattern.block() + 32))).clamp(1, 10_000)
@@ -99,7 +99,8 @@ fn swept(seed: u64) -> Vec<Point> {
     [grid(), drawn(DRAWN, seed)].concat()
 }
 
-/// Fixed layouts: block sizes by gaps by spans, with the same stride on both sides, packed and unpacked, and powers of two.
+/// Returns fixed layouts: combinations of block size, gap and span, with equal strides or one side packed; and power-of-two
+/// strides.
 fn grid() -> Vec<Point> {
     let mut points = Vec::new();
     for span in [16 << 10, 256 << 10, 4 << 20] {
@@ -125,7 +126,7 @@ fn grid() -> Vec<Point> {
     points
 }
 
-/// The published blocks and gaps, in spans from a first-level cache to the published 64 MiB.
+/// Returns layouts with the published blocks and gaps. Their spans reach from a first-level cache to the published 64 MiB.
 fn regret_grid() -> Vec<Point> {
     let spans = [16 << 10, 256 << 10, 4 << 20, 64 << 20].into_iter();
     let cells = spans.flat_map(|span| published::cells().map(move |(block, gap)| (block, block + gap, span)));
@@ -133,7 +134,7 @@ fn regret_grid() -> Vec<Point> {
     patterns.filter(|pattern| pattern.count() > 1).map(|pattern| (pattern, Direction::Put)).collect()
 }
 
-/// `count` layouts drawn at random: the same for the same seed.
+/// Returns `count` random layouts, which depend on the seed only.
 fn drawn(count: usize, seed: u64) -> Vec<Point> {
     let mut numbers = random(100 * count, 1 << 32, seed).into_iter().cycle();
     let mut below = |end: usize| numbers.next().map_or(0, |number| number as usize % end);
@@ -165,8 +166,8 @@ fn drawn(count: usize, seed: u64) -> Vec<Point> {
     points
 }
 
-/// Choices, by their names in cases: the library's, which the others are compared with; the published table; the better of
-/// Algorithms 1 and 2, which no table can beat; and always 1 or always 2.
+/// Choices of an algorithm, by their names in cases: the library's, with which the others are compared; the published table; the
+/// faster of Algorithms 1 and 2, which no table can beat; always Algorithm 1, or always 2.
 const CHOICES: [(&str, &[Algorithm]); 5] = [
     ("auto", &[Algorithm::Auto]),
     ("published", &[Algorithm::Three]),
@@ -175,7 +176,7 @@ const CHOICES: [(&str, &[Algorithm]); 5] = [
     ("always2", &[Algorithm::Two]),
 ];
 
-/// The regret of each choice at a layout, measured against every method.
+/// Returns the regret of each choice at a layout, relative to the fastest of all methods.
 fn regrets(sides: &mut Sides<'_>, (pattern, direction): &Point) -> [f64; 5] {
     let ([_, Level { to, from, .. }], thresholds): (_, &Thresholds) =
         (pattern.inner(), &settings().thresholds);
@@ -189,7 +190,7 @@ fn regrets(sides: &mut Sides<'_>, (pattern, direction): &Point) -> [f64; 5] {
         [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).into_iter().chain(methods).collect();
     plans.dedup();
     let rounds = sides.race(&plans, transfers(pattern), *direction, 7);
-    // Equal plans share their samples.
+    // Equal plans were measured several times, and their samples are joined.
     let time = |wanted: &TransferPlan| {
         let of = |times: &Vec<f64>| plans.iter().zip(times.clone()).collect::<Vec<_>>();
         let all = rounds.iter().flat_map(of).filter(|(plan, _)| *plan == wanted);

@@ -1,5 +1,5 @@
-//! The two sides of strided transfers, and functions that move blocks between them: the library's routines and plans, a loop of puts
-//! (Algorithm 1), and, as the limit, loads and stores of the same lines.
+//! The two sides of strided transfers, and functions that move blocks between them: the library's routines and plans, a loop of
+//! puts (Algorithm 1), and, as baseline, loads and stores of the same cache lines.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use shmem_core::strided::{Level, Pattern, TransferPlan, execute_dyn};
 use super::*;
 use crate::baseline::memcpy;
 
-/// The direction of a transfer: from private memory to the other PE, or back.
+/// The direction of a transfer: from private memory to the other PE (put), or back (get).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Put,
@@ -17,7 +17,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// Both, with their names in cases.
+    /// Both directions, with their names in cases.
     pub(crate) const BOTH: [(&'static str, Self); 2] = [("put", Self::Put), ("get", Self::Get)];
 }
 
@@ -25,7 +25,7 @@ pub(crate) const fn even(block: usize, count: usize, stride: usize) -> Pattern {
     Pattern::blocks(block, count, stride, stride)
 }
 
-/// Returns as many blocks as `span` bytes hold on the side with the larger stride.
+/// Returns a pattern with as many blocks as fit `span` bytes on the side with the longer stride.
 pub(crate) fn within(block: usize, to: usize, from: usize, span: usize) -> Pattern {
     Pattern::blocks(block, span.saturating_sub(block) / to.max(from) + 1, to, from)
 }
@@ -35,36 +35,36 @@ pub(crate) fn hull(pattern: &Pattern) -> usize {
     to.max(from)
 }
 
-/// A place on another PE of this node, and private memory, with the offsets at which blocks begin.
+/// Two sides of a transfer: memory of another PE of this node (`place`), and private memory (`own`), with an offset (`skew`).
 pub(crate) struct Sides<'w> {
     world: &'w World,
     place: On<'w, [f64]>,
-    /// `place` as an address, and as a pointer of this process.
+    /// Address of this PE's copy of `place`, by which routines name `place`. `near` points to `place` itself.
     mine: SymAddr,
     near: *mut u8,
     own: &'w mut [u8],
     skew: usize,
 }
 
-/// The alignment of the own side before its skew: two pages.
+/// Alignment of the private side, before `skew` is added: two pages.
 pub(super) const ALIGN: usize = 8192;
 
 impl<'w> Sides<'w> {
-    /// `own` is longer by twice [`ALIGN`] than the room for blocks.
+    /// Makes two sides. `own` must be longer than the space for blocks by twice [`ALIGN`].
     pub(super) fn new(world: &'w World, place: On<'w, [f64]>, own: &'w mut [u8]) -> Self {
         let mine = SymAddr::assume(world.endpoint().mine(place.offset()));
         Self { world, place, mine, near: near(place.ptr(world)).cast(), own, skew: 0 }
     }
 
-    /// Moves the start of the own side to `skew` bytes after a multiple of [`ALIGN`].
+    /// Sets the start of the private side to `skew` bytes after a multiple of [`ALIGN`].
     pub(crate) fn skewed(&mut self, skew: usize) -> &mut Self {
         assert!(skew < ALIGN, "a skew is less than two pages");
         self.skew = skew;
         self
     }
 
-    /// Moves the start of the own side to `by` bytes before the start of the other side, by offsets in pages. Then a store looks like the
-    /// next load, by the low 12 bits of its address.
+    /// Sets the start of the private side, as an offset in pages, to `by` bytes before the start of the other side. Then the low 12
+    /// bits of a store's address are those of a later load (4K aliasing).
     pub(super) fn followed(&mut self, by: usize) -> &mut Self {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
@@ -78,14 +78,14 @@ impl<'w> Sides<'w> {
         self.own.len().saturating_sub(2 * ALIGN).min(self.place.len() * size_of::<f64>())
     }
 
-    /// Both sides for routines on elements. The skew must be whole elements.
+    /// Returns both sides, for routines on elements. The skew must be a multiple of an element's size.
     pub(super) fn elements(&mut self) -> (On<'w, [f64]>, &mut [f64]) {
         let start = self.start();
         let whole = (self.own.len() - start) / size_of::<f64>() * size_of::<f64>();
         (self.place, bytemuck::cast_slice_mut(&mut self.own[start..][..whole]))
     }
 
-    /// The destination and the source, if the blocks fit.
+    /// Returns destination and source. Panics if the blocks do not fit.
     fn ends(&mut self, pattern: &Pattern, direction: Direction) -> (*mut u8, *const u8) {
         let room = self.room();
         assert!(hull(pattern) <= room, "{pattern:?} does not fit sides of {room} bytes");
@@ -100,7 +100,7 @@ impl<'w> Sides<'w> {
     pub(super) fn routine(&mut self, pattern: &Pattern, direction: Direction) {
         let (start, pattern) = (self.start(), black_box(pattern));
         let (block, [_, Level { count, to, from }]) = (pattern.block(), pattern.inner());
-        // A single block has no strides.
+        // `iputmem` wants strides that are at least a block, also for a single block.
         let (to, from) = (to.max(block), from.max(block));
         let (own, pe) = (&mut self.own[start..], self.place.pe());
         match direction {
@@ -114,12 +114,12 @@ impl<'w> Sides<'w> {
         let [outer, row] = plan.pattern().inner();
         let is_apart = row.count == 1 || row.to.min(row.from) >= plan.pattern().block();
         assert!(outer.count == 1 && is_apart, "{plan} is not blocks in one loop");
-        // SAFETY: the plan's blocks lie in both sides (`ends`) and apart, as just checked. The sides are different
-        // memory.
+        // SAFETY: the plan's blocks are inside both sides (`ends`), and do not overlap each other (assertions above). The sides are
+        // different memory.
         unsafe { execute_dyn(plan, to, from) };
     }
 
-    /// Returns, for each round, the nanoseconds of a transfer by each plan, in turn. A first round, which touches pages, is left out.
+    /// Returns the nanoseconds of a transfer by each plan, in turn, for each round. Leaves out a first round, which touches pages.
     pub(crate) fn race(
         &mut self,
         plans: &[TransferPlan],
@@ -135,13 +135,13 @@ impl<'w> Sides<'w> {
     pub(super) fn loop_of_puts(&mut self, pattern: &Pattern, direction: Direction) {
         let (to, from) = self.ends(pattern, direction);
         let place = self.near.addr()..self.near.addr() + self.room();
-        // SAFETY: all blocks lie in both sides (`ends`), which are different memory.
+        // SAFETY: all blocks are inside both sides (`ends`), which are different memory.
         unsafe { loop_of_puts(pattern, &place, to, from, direction) };
     }
 
     pub(super) fn limit(&mut self, pattern: &Pattern, direction: Direction) {
         let (to, from) = self.ends(pattern, direction);
-        // SAFETY: all blocks lie in both sides (`ends`), which are different memory.
+        // SAFETY: all blocks are inside both sides (`ends`), which are different memory.
         unsafe { lines(pattern, to, from) };
     }
 
@@ -159,26 +159,26 @@ impl<'w> Sides<'w> {
 
 const LINE: usize = 64;
 
-/// The least put or get of a library: a call, a check that the address `symmetric` is in the PE's slot, and the C library's `memcpy`.
+/// Performs the least that a library's put or get needs: a call, a check that `symmetric` is inside `place`, and a `memcpy`.
 ///
 /// # Safety
 ///
-/// `to` must be writable and `from` readable for `bytes` bytes.
+/// `to` must be writable and `from` readable for `bytes` bytes. The two ranges must not overlap.
 #[inline(never)]
 unsafe fn move_one(place: &Range<usize>, symmetric: usize, to: *mut u8, from: *const u8, bytes: usize) {
     if symmetric < place.start || symmetric + bytes > place.end {
         panic!("a block outside the place");
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is writable, `from` is readable, and the ranges do not overlap (caller).
     unsafe { memcpy(to, from, bytes) };
 }
 
-/// Algorithm 1 as users write it: a loop of puts, or of gets, inside another one where the pattern has two. `place` is the
-/// symmetric side.
+/// Performs Algorithm 1 as users write it: a loop of puts or of gets, or two nested loops if the pattern has two levels. `place` is
+/// the other PE's side.
 ///
 /// # Safety
 ///
-/// Every block of `pattern` must be readable from `from` on, and writable from `to` on.
+/// Every block of `pattern` must be readable from `from` on, and writable from `to` on. The two sides must not overlap.
 #[inline(never)]
 pub(super) unsafe fn loop_of_puts(
     pattern: &Pattern,
@@ -195,22 +195,22 @@ pub(super) unsafe fn loop_of_puts(
                 Direction::Put => to as usize,
                 Direction::Get => from as usize,
             };
-            // SAFETY: the block is readable and writable (caller).
+            // SAFETY: the block is readable at `from` and writable at `to`, and the sides do not overlap (caller).
             unsafe { move_one(black_box(place), symmetric, to, from, block) };
             (to, from) = (to.wrapping_add(inner.to), from.wrapping_add(inner.from));
         }
     }
 }
 
-/// Does what the limit does: one load from each line of the source, then one store to each line of the destination. A line that several
-/// blocks share is visited once for each block.
+/// Performs the baseline: a load from each cache line of the source's blocks, then a store to each line of the destination's
+/// blocks. A line that several blocks share is visited for each block.
 ///
 /// # Safety
 ///
 /// Every block of `pattern` must be readable from `from` on, and writable from `to` on.
 #[inline(never)]
 pub(super) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
-    // SAFETY: the byte is in a block, which is readable (caller). The load is volatile, so that the compiler keeps it.
+    // SAFETY: the byte is in a block, which is readable (caller). Volatile loads are not removed by the compiler.
     let load = |at| _ = unsafe { from.wrapping_add(at).read_volatile() };
     each_line(pattern, |level| level.from, load);
     // SAFETY: the byte is in a block, which is writable (caller).
@@ -218,7 +218,7 @@ pub(super) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
     each_line(pattern, |level| level.to, store);
 }
 
-/// Calls `each` for each line of each block of a side, with little overhead.
+/// Calls `each` with the offset of each cache line of each block of a side, with little overhead.
 #[inline(never)]
 fn each_line(pattern: &Pattern, apart: impl Fn(Level) -> usize, mut each: impl FnMut(usize)) {
     let (block, [outer, inner]) = (pattern.block(), pattern.inner());
