@@ -1,4 +1,4 @@
-//! Reports of partitions, and partitions that are made and dropped at run time: dynamic [segments](crate::segments) with a heap.
+//! Reports of partitions, and partitions that are made and dropped at run time: dynamic [segments](crate::dynamic_segments) with a heap.
 
 use std::panic::Location;
 

@@ -4,7 +4,7 @@
 //! token allows. So the search must find only segments that every PE keeps for as long as any token of this PE exists, and until
 //! started operations are complete. Partitions made at the start are never freed. Partitions made at run time are freed with the
 //! world borrowed exclusively, after all endpoints of all PEs have been quiet. All other memory that can be freed is hidden from
-//! the search ([`Segments::insert`](crate::segment::Segments::insert)).
+//! the search ([`Segments::insert`](crate::segment_table::Segments::insert)).
 
 use core::panic::Location;
 

@@ -6,7 +6,7 @@
 //!
 //! Proof that these slices may be ordinary references, though other PEs write their memory:
 //!
-//! 1. Message buffers are in a segment that no raw address finds ([hidden](crate::segment::Segments::insert)), and the halo
+//! 1. Message buffers are in a segment that no raw address finds ([hidden](crate::segment_table::Segments::insert)), and the halo
 //!    keeps the handle of their memory. So on every PE, only flights write messages.
 //! 2. All PEs make a halo together. In that call they agree on the type of cells, and exchange their edges (`__new` requires
 //!    this). From the edges every PE computes the same [`HaloPlan`], in which edges form pairs and message buffers are disjoint:

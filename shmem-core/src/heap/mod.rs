@@ -1,7 +1,7 @@
 //! Symmetric heaps: offsets of objects in a partition.
 //!
 //! A partition starts with its statics. [`statics`] lays them out in equal order on all PEs, from the records in the binary's
-//! [`section`](crate::section). The rest of a partition is its heap, whose free memory an [`Allocator`] manages. The [`Ledger`]
+//! [`section`](crate::linker_section). The rest of a partition is its heap, whose free memory an [`Allocator`] manages. The [`Ledger`]
 //! records the blocks of all heaps of a job. It numbers allocations in lockstep, and reclaims allocations that every PE has
 //! dropped. This module computes offsets only; it does not access symmetric memory.
 
