@@ -5,40 +5,40 @@
 //! imports only modules below it in this list (`ui-tests/tests/layers.rs` checks this rule):
 //!
 //! ```text
-//! section      records of `#[symmetric]` and `partitions!` in a binary
-//! indexed      single elements by lists of indices, on one PE or over several
-//! halo         ghost cells that neighbours exchange without a barrier
-//! context      contexts, and the operations: put, get, atomics, waiting, fence and quiet
-//! array        arrays whose chunks are on NUMA nodes: chunking, storages, handles and views
-//! object       handles of symmetric objects: Symmetric, SymBox, On
-//! padded       arrays whose rows are padded, so that a column uses all sets of a cache
-//! endpoint     streams of operations, the tokens that give access to them, and waits of a PE
-//! observe      the table of operations, and their observers
-//! transport    how bytes reach another PE: shared memory inline, other ways behind a trait
-//! libfabric    the network's library, loaded at run time: bindings, calls, and types for its objects
-//! strided      regions, plans and kernels: which blocks a transfer moves, and how
-//! heap         layout of statics, the deterministic allocator, deferred reclaim
-//! memory       memfds, page sizes, files that survive the job, the arena in which every on-node PE has its slot
-//! topology     NUMA nodes: memory, its kind, its distance
-//! segment      the table of segments: from an offset in a PE's slot to its partition
-//! partition    requests for partitions, and grants
-//! system_area  the words of the runtime in every PE's slot: doorbell, barriers, record of the PE
-//! sync         waiting, barriers and exchanges on a node: algorithms that are checked with loom
+//! linker_section  records of `#[symmetric]` and `partitions!` in a binary
+//! indexed         single elements by lists of indices, on one PE or over several
+//! halo            ghost cells that neighbours exchange without a barrier
+//! context         contexts, and the operations: put, get, atomics, waiting, fence and quiet
+//! array           arrays whose chunks are on NUMA nodes: chunking, storages, handles and views
+//! object          handles of symmetric objects: Symmetric, SymBox, On
+//! padded          arrays whose rows are padded, so that a column uses all sets of a cache
+//! endpoint        streams of operations, the tokens that give access to them, and waits of a PE
+//! observe         the table of operations, and their observers
+//! transport       how bytes reach another PE: shared memory inline, other ways behind a trait
+//! libfabric       the network's library, loaded at run time: bindings, calls, and types for its objects
+//! strided         regions, plans and kernels: which blocks a transfer moves, and how
+//! heap            layout of statics, the deterministic allocator, deferred reclaim
+//! memory          memfds, page sizes, files that survive the job, the arena in which every on-node PE has its slot
+//! topology        NUMA nodes: memory, its kind, its distance
+//! segment_table   the table of segments: from an offset in a PE's slot to its partition
+//! partition       requests for partitions, and grants
+//! system_area     the words of the runtime in every PE's slot: doorbell, barriers, record of the PE
+//! sync            waiting, barriers and exchanges on a node: algorithms that are checked with loom
 //! symmetric_data  types that may be in symmetric memory
-//! shared       loads, stores and copies of memory that others access at the same time
-//! hash         fingerprints of values that must be equal on all PEs
-//! pe           the number of a PE, and its slot on this node
-//! message      compile-time formatting of error texts
-//! columns      text in columns, for tables and reports
-//! root         reads files of `proc` and `sys`, real or simulated
-//! ranges       lists of numbers: `0-3,8`
-//! run_length   a list with runs of equal values, one for each PE
-//! text         short texts of fixed size, for records that other processes read
-//! loom_atomics  atomics, fences and futexes, and their replacements in models of loom
-//! planted_fault  faults that tests and models must find
-//! loader       C libraries, loaded at run time without changing the program's signal handlers
-//! process_exit  ends the process, and completes transfers before the program ends it
-//! exclusion    mutexes and locks for threads of one process, without poison
+//! shared          loads, stores and copies of memory that others access at the same time
+//! hash            fingerprints of values that must be equal on all PEs
+//! pe              the number of a PE, and its slot on this node
+//! const_format    compile-time formatting of error texts
+//! text_table      text in columns, for tables and reports
+//! proc_sys        reads files of `proc` and `sys`, real or simulated
+//! range_list      lists of numbers: `0-3,8`
+//! run_length      a list with runs of equal values, one for each PE
+//! fixed_text      short texts of fixed size, for records that other processes read
+//! loom_atomics    atomics, fences and futexes, and their replacements in models of loom
+//! planted_fault   faults that tests and models must find
+//! loader          C libraries, loaded at run time without changing the program's signal handlers
+//! process_exit    ends the process, and completes transfers before the program ends it
+//! exclusion       mutexes and locks for threads of one process, without poison
 //! ```
 
 // The address to which other crates' documentation links.

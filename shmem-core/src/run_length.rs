@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// A list with many equal neighbours. It stores each different value once, and 8 bytes for each run of equal elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alike<T> {
+pub struct EqualRun<T> {
     values: Box<[T]>,
     runs: Box<[Run]>,
     len: usize,
@@ -18,7 +18,7 @@ struct Run {
     value: u32,
 }
 
-impl<T> Alike<T> {
+impl<T> EqualRun<T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
@@ -44,11 +44,11 @@ impl<T> Alike<T> {
     }
 
     /// Maps all elements; `of` is called once for each different value.
-    pub fn map<U: Eq + Hash + Clone>(&self, of: impl FnMut(&T) -> U) -> Alike<U> {
+    pub fn map<U: Eq + Hash + Clone>(&self, of: impl FnMut(&T) -> U) -> EqualRun<U> {
         let made: Vec<U> = self.values.iter().map(of).collect();
         let starts = self.runs.iter().map(|run| (run.first as usize, made[run.value as usize].clone()));
         let (values, runs) = runs_of(starts);
-        Alike { values, runs, len: self.len }
+        EqualRun { values, runs, len: self.len }
     }
 
     /// All elements.
@@ -62,7 +62,7 @@ impl<T> Alike<T> {
 }
 
 /// Encodes a list. Panics if there are 2^32 elements or more.
-impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
+impl<T: Eq + Hash + Clone> FromIterator<T> for EqualRun<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         let mut len = 0;
         let (values, runs) = runs_of(all.into_iter().inspect(|_| len += 1).enumerate());
@@ -111,7 +111,7 @@ mod tests {
         fn values_are_those_of_a_list(runs in vec((0..4_u8, 1..9_usize), 0..9)) {
             let list: Vec<u8> =
                 runs.iter().flat_map(|(value, count)| std::iter::repeat_n(*value, *count)).collect();
-            let alike: Alike<u8> = list.iter().copied().collect();
+            let alike: EqualRun<u8> = list.iter().copied().collect();
             prop_assert_eq!(alike.iter().copied().collect::<Vec<_>>(), list.clone());
             prop_assert_eq!((alike.len(), alike.is_empty()), (list.len(), list.is_empty()));
             for index in 0..list.len() + 2 {

@@ -19,7 +19,7 @@ pub const MAX_SEGMENTS: usize = 255;
 pub const SYSTEM: u32 = 0;
 
 /// Index of the first dynamic segment (one made after init).
-pub const FIRST_LATER: u32 = 128;
+pub const FIRST_DYNAMIC: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
@@ -287,12 +287,12 @@ mod tests {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 4096, partition: 0, name: Text::head("halo") };
         // SAFETY: the table of no endpoint.
-        unsafe { s.insert(FIRST_LATER, segment, true) };
+        unsafe { s.insert(FIRST_DYNAMIC, segment, true) };
         for (offset, bytes) in [(16 << 20, 1), (16 << 20, 0), ((16 << 20) + 4088, 8)] {
             assert_eq!(s.find(offset, bytes), None);
         }
-        assert!(s.list().contains(&(FIRST_LATER, segment)));
-        assert_eq!(s.holding((16 << 20) + 8, 4088), Some(FIRST_LATER));
+        assert!(s.list().contains(&(FIRST_DYNAMIC, segment)));
+        assert_eq!(s.holding((16 << 20) + 8, 4088), Some(FIRST_DYNAMIC));
         assert_eq!(s.holding((16 << 20) + 9, 4088), None, "ends behind it");
         assert_eq!((s.holding(2 << 20, 3 << 20), s.holding(5 << 20, 1)), (Some(1), None));
         assert_eq!(s.holding(0, 8), Some(SYSTEM));
@@ -304,10 +304,10 @@ mod tests {
             "the runtime's words"
         );
         let over = Segment { start: 16 << 20, bytes: 1, partition: 0, name: Text::EMPTY };
-        assert_says(refusal(|| insert(&s, FIRST_LATER + 1, over)), &["segments overlap"]);
-        assert_eq!(remove(&s, FIRST_LATER), segment);
-        insert(&s, FIRST_LATER, over);
-        assert_eq!(s.find(16 << 20, 1), Some(FIRST_LATER));
+        assert_says(refusal(|| insert(&s, FIRST_DYNAMIC + 1, over)), &["segments overlap"]);
+        assert_eq!(remove(&s, FIRST_DYNAMIC), segment);
+        insert(&s, FIRST_DYNAMIC, over);
+        assert_eq!(s.find(16 << 20, 1), Some(FIRST_DYNAMIC));
     }
 
     #[test]

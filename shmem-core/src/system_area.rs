@@ -18,7 +18,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::fixed_text::Text;
 use crate::shared;
-use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RingWords, Statement};
+use crate::sync::{BarrierFlags, Doorbell, NodeBarrier, RingWords, SignatureWords};
 
 /// Bytes of addresses reserved for the system area, which has memory for touched pages only.
 pub const SYSTEM_BYTES: usize = 32 << 20;
@@ -30,10 +30,10 @@ pub const MAX_TEAMS: usize = 64;
 pub const SCRATCH_BYTES: usize = 16 << 10;
 
 /// Bytes that a node receives in one step of a collective.
-pub const MIRROR_BYTES: usize = 64 << 10;
+pub const RECEIVE_BUFFER_BYTES: usize = 64 << 10;
 
 /// Bytes of the buffer in which a node's leader packs sent data and combines received data.
-pub const DESK_BYTES: usize = 64 << 10;
+pub const WORK_BUFFER_BYTES: usize = 64 << 10;
 
 /// Bytes of the slots (buffers) of a [`Window`], for chunks from other nodes.
 pub const WINDOW_BYTES: usize = 1 << 20;
@@ -92,7 +92,7 @@ const _: () =
 #[repr(C, align(128))]
 pub struct TeamArea {
     /// Cache lines of this PE, which other members poll in a flag barrier.
-    pub lines: MeetingLines,
+    pub lines: BarrierFlags,
     /// Counter barrier of the node (on the node's first member).
     pub node: NodeBarrier,
     /// Arrivals in the dissemination rounds between nodes (on a node's first member).
@@ -100,21 +100,21 @@ pub struct TeamArea {
     /// Values of `rounds` after the last barrier, by which the node's leader recognises new arrivals.
     pub expected: [[AtomicU64; ROUNDS]; 2],
     /// Direct arrivals from other nodes, without rounds (on a node's first member).
-    pub straight: [AtomicU64; 2],
+    pub direct: [AtomicU64; 2],
     /// Value of `straight` after the last barrier, by which the node's leader recognises new arrivals.
     pub expected_straight: [AtomicU64; 2],
     /// Signature (operation and arguments) of the collective that this PE has entered.
-    pub stated: [Statement; 2],
+    pub signatures: [SignatureWords; 2],
     /// Signatures (operation and arguments) of other nodes' collectives, by dissemination round (on a node's first member).
-    pub brought: [[Statement; ROUNDS]; 2],
+    pub remote_signatures: [[SignatureWords; ROUNDS]; 2],
     /// Contributions of this PE to collectives. A buffer is rewritten only after the barrier that follows the buffer's last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
     /// Data received for a step of a collective (on the node's first member). In a team on one node, the ring buffer if `window` is
     /// not used.
-    pub mirror: [Room<MIRROR_BYTES>; 2],
+    pub receive_buffer: [Room<RECEIVE_BUFFER_BYTES>; 2],
     /// Staging buffer of the node's leader (on the node's first member). One suffices, because it is written while all members are
     /// in a barrier, and read before the next barrier.
-    pub desk: Room<DESK_BYTES>,
+    pub work_buffer: Room<WORK_BUFFER_BYTES>,
     /// This PE's progress in the ring buffers of all members.
     pub ring: RingWords,
 }
@@ -124,7 +124,7 @@ impl TeamArea {
     pub fn clear(&self) {
         self.lines.clear();
         self.ring.clear();
-        self.stated.iter().chain(self.brought.as_flattened()).for_each(Statement::clear);
+        self.signatures.iter().chain(self.remote_signatures.as_flattened()).for_each(SignatureWords::clear);
     }
 }
 

@@ -10,7 +10,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;
 use shmem_core::heap::Released;
-use shmem_core::sync::{Arrival, Doorbell, MeetingLines, NodeBarrier, RingWords, Shown, Turn, Turns};
+use shmem_core::sync::{Arrival, BarrierFlags, Doorbell, NodeBarrier, RingWords, Shown, Turn, Turns};
 
 /// Checks the interleavings of a model with at most `preemptions` preemptions. Two preemptions find nearly all faults. Without this
 /// bound, a model of three threads takes too long.
@@ -100,12 +100,12 @@ fn doorbell_wakes_two_waiters_of_one_pe() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 let (bell, word) = &*shared;
-                let has_come = || word.load(Ordering::Acquire) == 1;
-                while meets && !has_come() {
-                    bell.sleep(None, has_come);
+                let has_arrived = || word.load(Ordering::Acquire) == 1;
+                while meets && !has_arrived() {
+                    bell.sleep(None, has_arrived);
                 }
-                while !has_come() {
-                    bell.watch(None, has_come);
+                while !has_arrived() {
+                    bell.watch(None, has_arrived);
                 }
             })
         });
@@ -180,7 +180,7 @@ fn barrier_finds_who_came_for_something_else() {
 #[derive(Default)]
 struct InLines {
     bell: Doorbell,
-    lines: MeetingLines,
+    lines: BarrierFlags,
     contributions: [UnsafeCell<u64>; 4],
 }
 
@@ -188,10 +188,10 @@ struct InLines {
 unsafe impl Sync for InLines {}
 
 /// Each PE contributes to every barrier round, and then reads the contributions of the other PEs to this round.
-fn meet_in_lines(pes: usize, meetings: u64) {
+fn barrier_by_flags(pes: usize, barriers: u64) {
     let shared: Arc<Vec<InLines>> = Arc::new((0..pes).map(|_| InLines::default()).collect());
     let run = move |shared: &Vec<InLines>, me: usize| {
-        for count in 1..=meetings {
+        for count in 1..=barriers {
             let turn = count as usize % 4;
             // SAFETY: loom checks that no thread reads the contribution now.
             shared[me].contributions[turn].with_mut(|to| unsafe { *to = count });
@@ -215,13 +215,13 @@ fn meet_in_lines(pes: usize, meetings: u64) {
 }
 
 #[test]
-fn lines_bring_contributions_through_five_meetings() {
-    bounded(2, || meet_in_lines(2, 5));
+fn flags_bring_contributions_through_five_barriers() {
+    bounded(2, || barrier_by_flags(2, 5));
 }
 
 #[test]
-fn lines_hold_three_pes_for_two_meetings() {
-    bounded(2, || meet_in_lines(3, 2));
+fn flags_hold_three_pes_for_two_barriers() {
+    bounded(2, || barrier_by_flags(3, 2));
 }
 
 /// Memory in which one PE receives an exchange's messages from one neighbour, two in turn. Loom reports accesses to the data that
@@ -260,8 +260,8 @@ impl Inbox {
     /// Waits for the neighbour's message of a turn, and returns it.
     fn receive(&self, turn: Turn) -> u64 {
         let (data, signal) = &self.messages[turn.message()];
-        while !turn.has_come(signal.load(Ordering::Acquire)) {
-            self.bell.sleep(None, || turn.has_come(signal.load(Ordering::Acquire)));
+        while !turn.has_arrived(signal.load(Ordering::Acquire)) {
+            self.bell.sleep(None, || turn.has_arrived(signal.load(Ordering::Acquire)));
         }
         // SAFETY: loom ends the model if another thread writes the cell now.
         data.with(|data| unsafe { *data })

@@ -7,7 +7,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shmem_core::range_list;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 
 use crate::codec::Message;
 
@@ -57,7 +57,7 @@ impl Cpus {
 
     /// Returns the number of CPUs of PE `me`'s node, which has `on_node` PEs. If a machine has several nodes (containers, pretended
     /// hosts), they share its CPUs in proportion to their PEs. Returns 0 if `all` has no entry for the PE.
-    pub fn of_the_node(all: &Alike<Self>, me: usize, on_node: usize) -> usize {
+    pub fn of_the_node(all: &EqualRun<Self>, me: usize, on_node: usize) -> usize {
         let Some(Self { machine, list }) = all.get(me) else { return 0 };
         if machine.is_empty() {
             return list.len();
@@ -89,7 +89,7 @@ mod tests {
             let (machine, list) = said.split_once(' ').unwrap();
             Cpus { machine: machine.to_owned(), list: range_list::parse(list).unwrap() }
         };
-        let said = |each: &[&str]| each.iter().copied().map(of).collect::<Alike<_>>();
+        let said = |each: &[&str]| each.iter().copied().map(of).collect::<EqualRun<_>>();
         assert_eq!(Cpus::of_the_node(&said(&["a 0", "a 1"]), 0, 2), 2);
         assert_eq!(Cpus::of_the_node(&said(&["a 0-1", "a 0-1,10", "a "]), 2, 3), 3);
         // Four PEs of two nodes on a machine of two CPUs, and one elsewhere.

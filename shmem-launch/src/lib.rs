@@ -8,7 +8,7 @@
 //! env          the environment variables, in one table
 //! cpus         the CPUs that processes may run on
 //! codec        messages between launchers and PEs, as bytes
-//! say          printing error texts and warnings
+//! diagnostics  printing error texts and warnings
 //! ```
 
 // Other crates' documentation links to this address.

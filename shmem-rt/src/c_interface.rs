@@ -63,7 +63,7 @@ pub mod globals {
 
     use crate::dynamic_segments::{self, Wanted};
     use crate::error::Result;
-    use crate::group::Purpose;
+    use crate::group::CallSignature;
     use crate::setup::PROGRAM;
     use crate::state::object_names::{VARIABLES, Variable};
     use crate::thread::ThreadLevel;
@@ -97,8 +97,9 @@ pub mod globals {
     ) -> Result<usize> {
         _ = VARIABLES.set(names);
         let (arguments, subject) = ([bytes as u64], || NAME.to_owned());
-        let purpose = Purpose { location: None, ..Purpose::of_memory(NAME, &arguments, &subject) };
-        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let signature =
+            CallSignature { location: None, ..CallSignature::of_memory(NAME, &arguments, &subject) };
+        let agreed = world.team().agree_on(world.endpoint(), &signature);
         let wanted = Wanted::new(Request::plain(NAME, bytes), 0, Text::head(NAME));
         let wanted = Wanted { hidden: false, given: Some(memfd), ..wanted };
         let made = dynamic_segments::make(world.job(), &agreed, Ok(wanted), |_, _| Ok(Vec::new()))?;

@@ -12,7 +12,7 @@ use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::PlainData;
 
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::message_rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -64,8 +64,8 @@ impl<L: ThreadLevel> World<L> {
         );
         let subject = || format!("{} of {}", counted(capacity, "message"), show_size(size_of::<T>() as u64));
         let arguments = [capacity as u64, size_of::<T>() as u64, align_of::<T>() as u64];
-        let purpose = Purpose::of_memory("channel", &arguments, &subject);
-        self.team().agree_on(self.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("channel", &arguments, &subject);
+        self.team().agree_on(self.endpoint(), &signature);
         Ok(Channel { rings: Rings::new(self, slots_of(capacity), 1, true)? })
     }
 }
@@ -128,7 +128,7 @@ impl<T: PlainData> Channel<T> {
         while !self.try_send(token, to, message) {
             match self.try_recv(token) {
                 Some((from, message)) => take(from, message),
-                None => self.wait_for_room(token, to, Location::caller(), || self.has_come(token)),
+                None => self.wait_for_room(token, to, Location::caller(), || self.has_arrived(token)),
             }
         }
     }
@@ -142,7 +142,7 @@ impl<T: PlainData> Channel<T> {
                 return message;
             }
             let subject = || "no message has come".to_owned();
-            wait_for(token.endpoint(), "recv", Location::caller(), None, || self.has_come(token), subject);
+            wait_for(token.endpoint(), "recv", Location::caller(), None, || self.has_arrived(token), subject);
         }
     }
 
@@ -177,7 +177,7 @@ impl<T: PlainData> Channel<T> {
         self.rings.termination.rest(world, world.pes());
         let is_over = || self.rings.termination.is_over(world);
         let subject = || "no message has come, and others do not rest".to_owned();
-        wait_for(world.endpoint(), "next", location, None, || self.has_come(world) || is_over(), subject);
+        wait_for(world.endpoint(), "next", location, None, || self.has_arrived(world) || is_over(), subject);
         if is_over() {
             self.rings.termination.end(world, location);
             return None;
@@ -213,8 +213,8 @@ impl<T: PlainData> Channel<T> {
         count
     }
 
-    fn has_come(&self, token: &(impl Initiator + ?Sized)) -> bool {
-        (0..self.rings.pes.len()).any(|from| self.rings.has_come(token, from))
+    fn has_arrived(&self, token: &(impl Initiator + ?Sized)) -> bool {
+        (0..self.rings.pes.len()).any(|from| self.rings.has_arrived(token, from))
     }
 }
 

@@ -98,7 +98,7 @@ impl Collective {
         model: &Model,
     ) -> CollectiveWay {
         let way = |pattern| shape.choice(model).way(asked, pattern, symmetric);
-        self.pattern().map_or(CollectiveWay::Meetings, way)
+        self.pattern().map_or(CollectiveWay::Barriers, way)
     }
 
     /// Returns all ways that are possible for the collective, including slow ones.
@@ -107,7 +107,7 @@ impl Collective {
         let choice = shape.choice(&Model::FREE);
         CollectiveWay::ALL.into_iter().filter(move |way| match pattern {
             Some(pattern) => choice.has(*way, pattern, symmetric),
-            None => *way == CollectiveWay::Meetings,
+            None => *way == CollectiveWay::Barriers,
         })
     }
 }
@@ -123,7 +123,7 @@ impl Cost {
             return Self::default();
         }
         match (way, collective.pattern()) {
-            (CollectiveWay::Meetings, _) => Self::with_barriers(collective, shape),
+            (CollectiveWay::Barriers, _) => Self::with_barriers(collective, shape),
             (CollectiveWay::Windows, Some(pattern)) => {
                 let sent = message_counts::of_schedule(pattern, symmetric, shape.nodes, shape.per_node);
                 let hops = sent.hops as u64;

@@ -1,4 +1,5 @@
-//! Reports of partitions, and partitions that are made and dropped at run time: dynamic [segments](crate::dynamic_segments) with a heap.
+//! Reports of partitions, and partitions that are made and dropped at run time: dynamic [segments](crate::dynamic_segments) with a
+//! heap.
 
 use std::panic::Location;
 
@@ -7,13 +8,13 @@ use shmem_core::fixed_text::{Text, counted};
 use shmem_core::heap::{Allocator, statics};
 use shmem_core::memory::Request;
 use shmem_core::partition::{Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError};
-use shmem_core::run_length::Alike;
-use shmem_core::segment_table::FIRST_LATER;
+use shmem_core::run_length::EqualRun;
+use shmem_core::segment_table::FIRST_DYNAMIC;
 use shmem_launch::codec;
 
 use crate::dynamic_segments::{self, Wanted};
 use crate::error::{Error, Result};
-use crate::group::{Purpose, words_of};
+use crate::group::{CallSignature, words_of};
 use crate::heap::Heap;
 use crate::thread::ThreadLevel;
 use crate::warnings;
@@ -55,7 +56,8 @@ impl<L: ThreadLevel> World<L> {
 
     /// Makes a partition, and returns its heap. Collective.
     ///
-    /// The argument is a [`NewPartition`], or a text as in the environment. `SHMEM_LATER_SIZE` limits memory made after the start.
+    /// The argument is a [`NewPartition`], or a text as in the environment. `SHMEM_DYNAMIC_SIZE` limits memory made after the
+    /// start.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -93,9 +95,9 @@ impl<L: ThreadLevel> World<L> {
         };
         let arguments: Vec<u64> = [u64::from(new.is_ok())].into_iter().chain(words_of(&text)).collect();
         let subject = || new.as_ref().map_or_else(|_| String::new(), NewPartition::to_string);
-        let purpose = Purpose::of_memory("create_partition", &arguments, &subject);
+        let signature = CallSignature::of_memory("create_partition", &arguments, &subject);
         let job = self.job();
-        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &signature);
         self.reclaim_for(&agreed);
         let new = new.as_ref().map_err(Clone::clone)?;
         let spec = new.clone().resolve(job.memory.partitions.read().table(), origin)?;
@@ -106,7 +108,7 @@ impl<L: ThreadLevel> World<L> {
         let grant = |_, grant: &Grant| Ok(codec::encode(grant));
         let made = dynamic_segments::make(job, &agreed, wanted.map_err(Error::from), grant)?;
         let garbled = |_| job.abort(1, "a PE's grant is garbled");
-        let granted: Alike<Grant> =
+        let granted: EqualRun<Grant> =
             made.said.iter().map(|said| codec::decode(said).unwrap_or_else(garbled)).collect();
 
         let (start, size) = (made.offset, spec.size as usize);
@@ -131,15 +133,15 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn drop_partition(&mut self, id: u32) -> Result<()> {
         let (arguments, subject) = ([u64::from(id)], || format!("partition {id}"));
-        let purpose = Purpose::of_memory("drop_partition", &arguments, &subject);
+        let signature = CallSignature::of_memory("drop_partition", &arguments, &subject);
         let job = self.job();
-        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &signature);
         self.reclaim_for(&agreed);
         let (at, segment) = {
             let partitions = job.memory.partitions.read();
             let at = partitions.table().position_of(id)?;
             let (spec, segment) = (&partitions.table().specs()[at], partitions.segments()[at]);
-            if segment < FIRST_LATER {
+            if segment < FIRST_DYNAMIC {
                 return Err(PartitionError::new(format!(
                     "{} exists since the start of the job (from {}) and as long as it; only what `create_partition` made can be dropped",
                     spec.title(),

@@ -1,7 +1,7 @@
 //! Dynamic segments, which are made after the start: for partitions made at run time, arrays, pools of arrays, and halos.
 //!
 //! All PEs make and remove a segment together, and compute equal indices and offsets without an exchange
-//! ([`LaterRange`](shmem_core::memory::LaterRange)). They agree through symmetric memory. Only file descriptors pass
+//! ([`DynamicRange`](shmem_core::memory::DynamicRange)). They agree through symmetric memory. Only file descriptors pass
 //! through the launcher. The steps, each of which ends with an agreement:
 //!
 //! ```text
@@ -19,7 +19,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use serde::{Deserialize, Serialize};
 use shmem_core::fixed_text::Text;
 use shmem_core::heap::{Allocation, Allocator, Owner};
-use shmem_core::memory::{FilePart, LaterSegment, MemoryError, Request};
+use shmem_core::memory::{DynamicSegment, FilePart, MemoryError, Request};
 use shmem_core::partition::Grant;
 use shmem_core::segment_table::Segment;
 use shmem_launch::codec::{self, Message};
@@ -64,7 +64,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: "NUMA-Aware Array Storage" (network cooperation).
     pub fn registrations(&self) -> u64 {
-        self.job().memory.later.lock().registrations
+        self.job().memory.dynamic.lock().registrations
     }
 }
 
@@ -72,7 +72,7 @@ impl<L: ThreadLevel> World<L> {
 pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     let placement = &request.placement;
     let asks = |cpus: &&Vec<usize>| may_ask(job.site.topology(), cpus, &placement.nodes, placement.kind);
-    job.memory.arena.check_later(request, job.site.cpus.iter().filter(asks).count())
+    job.memory.arena.check_dynamic(request, job.site.cpus.iter().filter(asks).count())
 }
 
 /// Makes a segment on all PEs, or returns the same error on all PEs. `wanted` may be an error on some PEs. The job ends if bytes,
@@ -88,7 +88,7 @@ pub(crate) fn make(
         // A memfd that the caller has made has its memory already, so its request is not checked.
         let mut asked = taken.iter().chain(given.is_none().then_some(request));
         asked.try_for_each(|request| check(job, request))?;
-        let place = job.memory.later.lock().range.allocate(request.bytes, request.room())?;
+        let place = job.memory.dynamic.lock().range.allocate(request.bytes, request.room())?;
         Ok((wanted, place))
     });
     let (found, said) = split(found);
@@ -102,7 +102,7 @@ pub(crate) fn make(
         }
         (Ok(_), None) => unreachable!("who found nothing does not agree"),
         (Err(error), found) => {
-            found.into_iter().for_each(|(_, place)| job.memory.later.lock().range.release(place));
+            found.into_iter().for_each(|(_, place)| job.memory.dynamic.lock().range.release(place));
             return Err(error);
         }
     };
@@ -115,11 +115,11 @@ pub(crate) fn make(
             // SAFETY: by the last agreement of `make_in`, every PE has mapped its own part and those of its node, and has the keys
             // of all other PEs. If the segment is not hidden, only phases of all PEs make references into it.
             unsafe { job.memory.segments.insert(place.index, segment, hidden) };
-            job.memory.later.lock().registrations += 1;
+            job.memory.dynamic.lock().registrations += 1;
             Ok(Made { index: place.index, offset: place.offset, said })
         }
         Err(error) => {
-            job.memory.later.lock().range.release(place);
+            job.memory.dynamic.lock().range.release(place);
             Err(error)
         }
     }
@@ -138,7 +138,7 @@ pub(crate) fn enter_whole(
     ledger.add_heap(made.index, Allocator::new(partition, name, made.offset..made.offset + bytes, bytes));
     let block = ledger.allocate(made.index, bytes, align, Owner::Handle)?;
     drop(ledger);
-    job.memory.later.lock().ends.insert(block.id, End::Segment(made.index));
+    job.memory.dynamic.lock().ends.insert(block.id, End::Segment(made.index));
     Ok(block)
 }
 
@@ -147,11 +147,11 @@ fn make_in(
     job: &Job,
     agreed: &Agreed<'_>,
     wanted: &Wanted,
-    place: LaterSegment,
+    place: DynamicSegment,
     given: Option<OwnedFd>,
     prepare: impl FnOnce(usize, &Grant) -> Result<Vec<u8>>,
 ) -> Result<Vec<Vec<u8>>> {
-    let (request, LaterSegment { index, offset }) = (&wanted.request, place);
+    let (request, DynamicSegment { index, offset }) = (&wanted.request, place);
     let (arena, slot) = (&job.memory.arena, job.site.slot);
     let created = arena.create_later(slot, offset, request, given);
     let (mine, created) = split(created.map_err(Error::from));
@@ -216,7 +216,7 @@ fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<V
 /// # Safety
 ///
 /// No PE may use the segment, now or later, and no operation on it may be in progress.
-unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Item = usize>) {
+unsafe fn take_away(job: &Job, place: DynamicSegment, slots: impl IntoIterator<Item = usize>) {
     if let Some(transport) = &job.network.far {
         // SAFETY: no PE uses the segment, and no operation on it is in progress (caller).
         unsafe { transport.forget(place.index) };
@@ -238,13 +238,13 @@ unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Ite
 /// are removed while tokens exist (arrays, pools, halos). A segment that raw addresses can reach (a partition made at run time) is
 /// removed only while the world is borrowed exclusively (`drop_partition`), when no token exists.
 pub(crate) unsafe fn remove(job: &Job, index: u32) {
-    let mut later = job.memory.later.lock();
+    let mut dynamic = job.memory.dynamic.lock();
     // SAFETY: all PEs have dropped their handles of the segment, and have then passed a collective (caller).
     let Segment { start, .. } = unsafe { job.memory.segments.remove(index) };
-    let place = LaterSegment { index, offset: start };
+    let place = DynamicSegment { index, offset: start };
     // SAFETY: all PEs were quiet after they dropped their handles and before the collective (caller), so no address is in use.
     unsafe { take_away(job, place, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
-    later.range.release(place);
+    dynamic.range.release(place);
 }
 
 /// Does the further cleanup ([`End`]) of each freed allocation.
@@ -254,7 +254,7 @@ pub(crate) unsafe fn remove(job: &Job, index: u32) {
 /// All PEs must have dropped their handles of the allocations, then been quiet, and then passed an agreed collective.
 pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     for allocation in freed {
-        let end = job.memory.later.lock().ends.remove(&allocation.id);
+        let end = job.memory.dynamic.lock().ends.remove(&allocation.id);
         match end {
             None => {}
             Some(End::Segment(index)) => {
@@ -283,7 +283,7 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
 }
 
 /// Encodes the values that must be equal on all PEs.
-fn extent(Wanted { request, hidden, .. }: &Wanted, place: LaterSegment) -> Vec<u8> {
+fn extent(Wanted { request, hidden, .. }: &Wanted, place: DynamicSegment) -> Vec<u8> {
     codec::encode(&(request.bytes, request.traits.pgsize, place.offset, place.index, hidden))
 }
 

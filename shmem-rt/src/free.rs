@@ -10,7 +10,7 @@ use shmem_core::system_area::SCRATCH_BYTES;
 use crate::collective::Agreed;
 use crate::dynamic_segments;
 use crate::error::{ErrorKind, Result};
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -38,8 +38,8 @@ impl<L: ThreadLevel> World<L> {
             }
         };
         let subject = || text.clone();
-        let purpose = Purpose::of_memory("free", &arguments, &subject);
-        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("free", &arguments, &subject);
+        let agreed = self.team().agree_on(self.endpoint(), &signature);
         if let Block::At(_) = block {
             self.job().memory.ledger.lock().free_at(arguments[1] as usize)?;
             return Ok(());
@@ -63,8 +63,8 @@ impl<L: ThreadLevel> World<L> {
     /// Frees the memory of objects whose handles all PEs have dropped. Collective. Every allocation does this, too.
     #[track_caller]
     pub fn reclaim(&self) {
-        let purpose = Purpose::of_memory("reclaim", &[], &String::new);
-        self.reclaim_for(&self.team().agree_on(self.endpoint(), &purpose));
+        let signature = CallSignature::of_memory("reclaim", &[], &String::new);
+        self.reclaim_for(&self.team().agree_on(self.endpoint(), &signature));
     }
 
     /// Frees objects that all PEs have dropped: the intersection of the PEs' bitmaps of dropped objects.

@@ -15,7 +15,7 @@ use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -72,8 +72,8 @@ impl<L: ThreadLevel> World<L> {
         };
         // The number of elements is not compared, because a PE outside the object's team passes an empty list of another object.
         let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
-        let purpose = Purpose::of_memory("plan", &arguments, &subject);
-        self.team().agree_on(self.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("plan", &arguments, &subject);
+        self.team().agree_on(self.endpoint(), &signature);
 
         // The PEs exchange the elements that they want from each other.
         let counts: Vec<usize> = wanted.iter().map(Vec::len).collect();

@@ -18,7 +18,7 @@ use shmem_core::symmetric_data::PlainData;
 use crate::caller::at;
 use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -103,9 +103,9 @@ impl<L: ThreadLevel> World<L> {
         let location = Location::caller();
         let subject = || format!("cells of {}", show_size(size_of::<T>() as u64));
         let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
-        let purpose = Purpose::of_memory("halo", &arguments, &subject);
+        let signature = CallSignature::of_memory("halo", &arguments, &subject);
         let (job, me) = (self.job(), self.me());
-        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &signature);
         self.reclaim_for(&agreed);
 
         let tables: Vec<_> = agreed.gather(&Edge::encode(edges));

@@ -17,7 +17,7 @@ use shmem_launch::diagnostics::say;
 
 use crate::caller::at;
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::initial_contents::Initial;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -112,8 +112,8 @@ impl<L: ThreadLevel> World<L> {
         let offset = self.offset_of("realloc", address);
         let arguments = [offset as u64, bytes as u64];
         let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
-        let purpose = Purpose::of_memory("realloc", &arguments, &subject);
-        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("realloc", &arguments, &subject);
+        let agreed = self.team().agree_on(self.endpoint(), &signature);
         let before = self.job().memory.ledger.lock().find(offset).map_or(0, |found| found.bytes);
         let allocation = self.job().memory.ledger.lock().reallocate_at(offset, bytes)?;
         let to = self.endpoint().mine(allocation.offset);
@@ -247,8 +247,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
             }
             format!("{} in partition `{}`{told}", show_size(bytes as u64), self.name())
         };
-        let purpose = Purpose::of_memory(operation, &arguments, &subject);
-        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let signature = CallSignature::of_memory(operation, &arguments, &subject);
+        let agreed = world.team().agree_on(world.endpoint(), &signature);
         world.reclaim_for(&agreed);
         let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner)?;
         world.job().describe(&[made.id], what, false, Location::caller());

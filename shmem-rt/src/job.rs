@@ -10,7 +10,7 @@ use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Ledger, Made, Released};
 use shmem_core::memory::{Arena, Machine};
 use shmem_core::pe::Pe;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 use shmem_core::segment_table::Segments;
 use shmem_core::topology::Topology;
 use shmem_core::transport::{CountedTransport, Transport};
@@ -21,13 +21,13 @@ use crate::caller;
 use crate::cost_model::Model;
 use crate::members::Members;
 use crate::observe::Observers;
-use crate::state::contexts_domains::Holdings;
-use crate::state::dynamic_segments::Later;
+use crate::state::contexts_domains::ContextTable;
+use crate::state::dynamic_segments::DynamicMemory;
 use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
-use crate::state::persistent_partition::Shelf;
-use crate::state::team_indexes::Indexes;
-use crate::state::team_memory::Room;
+use crate::state::persistent_partition::PersistentPartition;
+use crate::state::team_indexes::TeamTable;
+use crate::state::team_memory::TeamAllocator;
 use crate::state::threads::Threads;
 
 pub(crate) struct Job {
@@ -53,7 +53,7 @@ pub(crate) struct Site {
     /// Whether each PE of this node has a core of its own. Equal on all PEs of the node. If false, a waiting PE sleeps.
     pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host. Empty if they are unknown.
-    pub(crate) cpus: Alike<Vec<usize>>,
+    pub(crate) cpus: EqualRun<Vec<usize>>,
     /// The topology of the machine. Read when it is first used after the start, because a program may bind itself to CPUs before.
     pub(crate) topology: OnceLock<Topology>,
     /// The largest number of NUMA nodes on which any PE has CPUs. Set when the first array is made.
@@ -61,15 +61,15 @@ pub(crate) struct Site {
 }
 
 pub(crate) struct Contexts {
-    pub(crate) holdings: Mutex<Holdings>,
+    pub(crate) holdings: Mutex<ContextTable>,
     pub(crate) threads: Mutex<Threads>,
 }
 
 pub(crate) struct Teams {
-    pub(crate) indexes: Mutex<Indexes>,
+    pub(crate) indexes: Mutex<TeamTable>,
     /// The memory of teams, as a range of this PE's slot. Outside of `room`'s lock, because collectives read it.
     pub(crate) area: Range<usize>,
-    pub(crate) room: Arc<Mutex<Room>>,
+    pub(crate) room: Arc<Mutex<TeamAllocator>>,
 }
 
 pub(crate) struct Network {
@@ -81,7 +81,7 @@ pub(crate) struct Network {
     pub(crate) own: Option<Far>,
     pub(crate) model: Model,
     /// Channel for barrier words. A receiver's word of the next round acknowledges a word, so completion is not waited for.
-    pub(crate) meetings: Option<Far>,
+    pub(crate) barriers: Option<Far>,
     /// Channel for the operations of deadlock detection.
     pub(crate) asking: Option<Far>,
     /// The transport `far` again, if its traffic is counted.
@@ -92,10 +92,10 @@ pub(crate) struct Memory {
     pub(crate) partitions: RwLock<Partitions>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) released: Arc<Released>,
-    pub(crate) shelves: Arc<Mutex<Vec<Shelf>>>,
+    pub(crate) shelves: Arc<Mutex<Vec<PersistentPartition>>>,
     pub(crate) names: ObjectNames,
     pub(crate) segments: Arc<Segments>,
-    pub(crate) later: Mutex<Later>,
+    pub(crate) dynamic: Mutex<DynamicMemory>,
     pub(crate) arena: Arc<Arena>,
 }
 
@@ -114,8 +114,8 @@ impl Job {
     }
 
     pub(crate) fn quiet_own(&self) {
-        let Network { own, meetings, asking, .. } = &self.network;
-        for far in [own, meetings, asking].into_iter().flatten() {
+        let Network { own, barriers, asking, .. } = &self.network;
+        for far in [own, barriers, asking].into_iter().flatten() {
             far.transport.quiet(far.channel);
         }
     }

@@ -3,40 +3,40 @@
 // A module imports only modules below it in this list. `ui-tests/tests/layers.rs` checks this; docs/design.md has the rules.
 //
 // ```text
-// __private                                                        items that expansions name
-// prelude, partition, mapping, strided, launch, bootstrap, env     re-exports
-// macros                                                           the attributes and macros
-// testing                                                          `#[shmem::test]`
-// entry                                                            `#[shmem::main]`, `init`
-// raw                                                              the interface of the C library
-// loopback                                                         a job inside one process
-// start                                                            bringing a job up and down
-// panics                                                           texts of panics
-// array, gather_plan, halo, partitions, persistent                 kinds of memory, repeated gathers
-// channel, exchange, queue                                         messages, items and tasks that PEs send each other
-// rings                                                            ring buffers for messages between all PEs
-// termination_detection                                            termination detection
-// heap                                                             symmetric heaps
-// free                                                             freeing memory
-// segments                                                         memory made after the start
-// team                                                             splits, objects and phases of teams
-// phase, context                                                   references to symmetric memory, contexts
-// lock, cartesian, ndarray                                         locks, grids of PEs, views
-// scale                                                            what collectives cost, counted without a job
-// collective                                                       collectives
-// world                                                            the token for operations
-// group                                                            teams, and what their members agree on
-// job                                                              one PE's part of a running job
-// setup                                                            the description of a job before it starts
-// standstill                                                       detection of deadlocks
-// observe                                                          statistics, trace, checks
-// state                                                            the state of each feature in a running job
-// claim                                                            ensures one world per process
-// error                                                            errors
-// report                                                           diagnostics of the runtime
-// pes                                                              lists of PEs
-// members                                                          members of jobs and teams
-// caller, initial, model, nearness, thread, version                modules that all others may import
+// __private                                                              items that expansions name
+// prelude, partition, mapping, strided, launch, bootstrap, env           re-exports
+// macros                                                                 the attributes and macros
+// testing                                                                `#[shmem::test]`
+// entry                                                                  `#[shmem::main]`, `init`
+// c_interface                                                            the interface of the C library
+// loopback                                                               a job inside one process
+// start                                                                  bringing a job up and down
+// panics                                                                 texts of panics
+// array, gather_plan, halo, dynamic_partitions, persistent               kinds of memory, repeated gathers
+// channel, exchange, queue                                               messages, items and tasks that PEs send each other
+// message_rings                                                          ring buffers for messages between all PEs
+// termination_detection                                                  termination detection
+// heap                                                                   symmetric heaps
+// free                                                                   freeing memory
+// dynamic_segments                                                       memory made after the start
+// team                                                                   splits, objects and phases of teams
+// phase, context                                                         references to symmetric memory, contexts
+// lock, cartesian, ndarray                                               locks, grids of PEs, views
+// cost_prediction                                                        what collectives cost, counted without a job
+// collective                                                             collectives
+// world                                                                  the token for operations
+// group                                                                  teams, and what their members agree on
+// job                                                                    one PE's part of a running job
+// setup                                                                  the description of a job before it starts
+// deadlock_report                                                        detection of deadlocks
+// observe                                                                statistics, trace, checks
+// state                                                                  the state of each feature in a running job
+// single_world                                                           ensures one world per process
+// error                                                                  errors
+// warnings                                                               diagnostics of the runtime
+// pes                                                                    lists of PEs
+// members                                                                members of jobs and teams
+// caller, initial_contents, cost_model, nearest_memory, thread, version  modules that all others may import
 // ```
 
 #[doc(hidden)]
@@ -114,7 +114,7 @@ pub use shmem_core::context::{
     Place, PutSignal, Raw, Rma, Scope, Session, SessionOptions, Sessions, SignalOp, Source, Stores, Strided,
     WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
-pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
+pub use shmem_core::halo::{Edge, Ghosts, Halo, HaloError, HaloExchange, HaloToken, OpenPhase};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::indexed::{
     Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Indexed, ListIndex, Listed, Numbered,
@@ -124,7 +124,7 @@ pub use shmem_core::object::{
     AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
     SymmetricObject, Waitable,
 };
-pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
+pub use shmem_core::observe::{Effect, Family, OperationCounts, Statistics};
 pub use shmem_core::padded;
 pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment_table::Miss;

@@ -162,7 +162,7 @@ impl<T: PlainData> Rings<T> {
     }
 
     /// Returns whether a message from PE `from` has arrived that was not taken yet.
-    pub(crate) fn has_come(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
+    pub(crate) fn has_arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
         let Incoming { taken, arrived, .. } = self.incoming[from];
         arrived > taken || self.signal(token, from).__look() > taken
     }

@@ -16,7 +16,7 @@
 //!    was started earlier arrives later.
 //! 4. The barrier before the body is checked: if a PE enters it for another purpose than to open a phase, the job ends. This check
 //!    does not rely on hashes. On a node, a word of the barrier counts the PEs that open a phase (`NodeBarrier`), or each PE sees a
-//!    bit for this purpose in the line of each other PE (`MeetingLines`). Between nodes, words contain this bit; each is written by
+//!    bit for this purpose in the line of each other PE (`BarrierFlags`). Between nodes, words contain this bit; each is written by
 //!    one node and compared as a whole. So when a phase opens, (2) and (3) hold for every PE. No PE can leave the phase before all
 //!    PEs have entered the barrier after the body, which is the only collective that a PE in a phase can enter. A hash checks that
 //!    all PEs name the same objects. This check finds mistakes, but soundness does not rely on it: a PE opens only its own copies,
@@ -46,7 +46,7 @@ use shmem_core::object::{Extent, Objects};
 use shmem_core::observe::{Call, Family, Observer};
 
 use crate::caller::at;
-use crate::group::{Operation, Purpose, Team};
+use crate::group::{CallSignature, Operation, Team};
 use crate::job::Job;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -259,8 +259,8 @@ impl Opened {
     fn meet(&self, team: &Team, endpoint: &Endpoint, operation: Operation, opens: bool) {
         let subject = || self.subject();
         let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
-        let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
-        team.enter(endpoint, location).meet(&purpose);
+        let signature = CallSignature { operation, opens, arguments, subject: &subject, location };
+        team.enter(endpoint, location).meet(&signature);
     }
 
     /// Returns the names of the objects. If there are more than [`MOST_NAMES`], returns their number and the first names.

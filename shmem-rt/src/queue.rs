@@ -17,7 +17,7 @@ use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::PlainData;
 
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::initial_contents::zeroed;
 use crate::termination_detection::Termination;
 use crate::thread::ThreadLevel;
@@ -76,8 +76,8 @@ impl<L: ThreadLevel> World<L> {
         let subject =
             || format!("a window of {} of {}", counted(window, "item"), show_size(size_of::<T>() as u64));
         let arguments = [window as u64, size_of::<T>() as u64, align_of::<T>() as u64];
-        let purpose = Purpose::of_memory("work_queue", &arguments, &subject);
-        self.team().agree_on(self.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("work_queue", &arguments, &subject);
+        self.team().agree_on(self.endpoint(), &signature);
         Ok(WorkQueue {
             me: self.me(),
             own: VecDeque::new(),

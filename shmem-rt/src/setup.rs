@@ -47,7 +47,7 @@ impl Setup {
         let layout = SlotLayout::new(
             table.specs(),
             settings.team_size as usize,
-            later_bytes(&settings),
+            dynamic_bytes(&settings),
             &Machine::default().topology(),
         )?;
         Ok(Self { settings, table, descriptors, statics, layout })
@@ -76,6 +76,6 @@ impl Setup {
 }
 
 /// Returns the bytes of address space that the start reserves for dynamic segments.
-pub(crate) fn later_bytes(settings: &Settings) -> usize {
-    (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
+pub(crate) fn dynamic_bytes(settings: &Settings) -> usize {
+    (settings.dynamic_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
 }

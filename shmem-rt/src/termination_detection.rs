@@ -28,7 +28,7 @@ use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::initial_contents::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -109,9 +109,9 @@ impl Termination {
         }
         let (arguments, subject) =
             ([self.words.offset() as u64, self.round], || "nobody has anything any more".to_owned());
-        let purpose = Purpose::of_call(Family::TeamBarrier, "next", &arguments, &subject);
-        let purpose = Purpose { location: Some(location), ..purpose };
-        world.team().agree_on(world.endpoint(), &purpose);
+        let signature = CallSignature::of_call(Family::TeamBarrier, "next", &arguments, &subject);
+        let signature = CallSignature { location: Some(location), ..signature };
+        world.team().agree_on(world.endpoint(), &signature);
     }
 
     fn count(&self) -> On<'_, Atomic<u64>> {

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use shmem_core::partition::{Grant, PartitionSpec, downgrades};
-use shmem_core::run_length::{Alike, groups};
+use shmem_core::run_length::{EqualRun, groups};
 use shmem_core::system_area::{Activity, PeRecord, Stage};
 use shmem_launch::diagnostics::{numbers, say};
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
-use shmem_launch::launch::report::Standing;
+use shmem_launch::launch::report::PeState;
 
 /// Prints which requested traits of partitions were not granted, unless `SHMEM_PARTITION_WARN` is 0.
-pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[Alike<Grant>]) {
+pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[EqualRun<Grant>]) {
     if settings.partition_warn {
         for line in downgrades(specs, grants) {
             say(&format!("shmem: warning: {line} (SHMEM_PARTITION_WARN=0: no such warning)"));
@@ -38,8 +38,8 @@ pub(crate) fn long_wait<'a>(
     let doing = others.map(|(number, record)| {
         let doing = match (record.stage(), held(record.pid()), record.activity()) {
             (Stage::Finished, ..) => "left the job".to_owned(),
-            (_, Some(Standing::Stopped), _) => "stopped by a signal".to_owned(),
-            (_, Some(Standing::Traced), _) => "stopped by a debugger".to_owned(),
+            (_, Some(PeState::Stopped), _) => "stopped by a signal".to_owned(),
+            (_, Some(PeState::Traced), _) => "stopped by a debugger".to_owned(),
             (.., Some(activity)) => activity.to_string(),
             (.., None) => "busy".to_owned(),
         };

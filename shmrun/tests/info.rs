@@ -156,26 +156,26 @@ fn the_plan_of_a_collective() {
     // How lines begin, but for the head, and what is in them: rounds, messages and bytes, or the time.
     for (arguments, asked, expected) in [
         // What docs/scale.md says of this job.
-        ("sum --bytes 1M --pes 64 --per-node 2", NONE, &["meetings", "taken windows 11 7232"][..]),
+        ("sum --bytes 1M --pes 64 --per-node 2", NONE, &["barriers", "taken windows 11 7232"][..]),
         (
             "sum --bytes 1M --pes 64 --per-node 2",
-            "reduce:meetings",
+            "reduce:barriers",
             &[
                 "a sum of floating point, 1M of each PE: 64 PEs, 2 on each of 32 nodes",
-                "taken meetings",
+                "taken barriers",
                 "windows",
             ],
         ),
-        ("barrier --pes 100000 --per-node 100", NONE, &["taken meetings 10 10000 80000"]),
+        ("barrier --pes 100000 --per-node 100", NONE, &["taken barriers 10 10000 80000"]),
         // Half of there and back, and 12 bytes of each node at 80 or 175 ps.
-        ("broadcast --pes 2 --provider verbs;ofi_rxm", NONE, &["taken meetings|1.1 us"]),
-        ("broadcast --pes 2 --provider tcp;ofi_rxm", NONE, &["taken meetings|6.0 us"]),
+        ("broadcast --pes 2 --provider verbs;ofi_rxm", NONE, &["taken barriers|1.1 us"]),
+        ("broadcast --pes 2 --provider tcp;ofi_rxm", NONE, &["taken barriers|6.0 us"]),
         (
             "fcollect --bytes 1M --pes 4 --per-node 4 --symmetric",
             NONE,
             &[
                 "an fcollect, 1M of each PE, in symmetric objects: 4 PEs on one node",
-                "meetings - - - -",
+                "barriers - - - -",
                 "rings - - - -",
                 "taken direct - - - -",
             ],
@@ -194,4 +194,4 @@ fn the_plan_of_a_collective() {
 }
 
 /// Asks nothing of the families of these plans.
-const NONE: &str = "alltoall:meetings";
+const NONE: &str = "alltoall:barriers";

@@ -1,5 +1,5 @@
 /* pes: 1 2 */
-/* env: SHMEM_SYMMETRIC_PARTITION1=size=24M SHMEM_LATER_SIZE=0 */
+/* env: SHMEM_SYMMETRIC_PARTITION1=size=24M SHMEM_DYNAMIC_SIZE=0 */
 /* says: no room for 20M */
 /* The default heap may be described as partition 1, and nothing is written into the environment. The variables of the
  * program need no room for memory that is made later. */

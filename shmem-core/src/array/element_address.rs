@@ -21,7 +21,7 @@ pub unsafe trait Addressing<'x, const D: usize>: Copy {
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
     /// As [`locate`](Self::locate), but caches the element's chunk, so that the next call for this chunk needs no table.
-    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
+    fn locate_cached<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
 /// Addressing of elements that are one contiguous range.
@@ -53,7 +53,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
     }
 
     #[inline(always)]
-    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+    fn locate_cached<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         self.locate(shape, index)
     }
 }
@@ -66,12 +66,12 @@ pub struct Chunked<'x, const D: usize> {
     shift: u32,
     axis: usize,
     length: usize,
-    near: Near<D>,
+    cached: CachedChunk<D>,
 }
 
 /// The cached chunk: `count` indices along the axis from `first` on.
 #[derive(Clone, Copy, Debug)]
-struct Near<const D: usize> {
+struct CachedChunk<const D: usize> {
     first: usize,
     count: usize,
     /// Address that the element with index 0 in every dimension would have by the chunk's strides.
@@ -106,16 +106,16 @@ impl<const D: usize> Chunked<'_, D> {
 }
 
 // SAFETY: `entries` was made from the array's parts. For each index, its entry has the biased start and the strides of the index's
-// chunk. `near` has the same of one chunk, with the range of the indices that belong to the chunk.
+// chunk. `cached` has the same of one chunk, with the range of the indices that belong to the chunk.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
     #[inline(always)]
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
         let Geometry { entries, shift, chunking, .. } = geometry;
-        let near = Near { first: 0, count: 0, origin: mine, steps: [0; D] };
+        let cached = CachedChunk { first: 0, count: 0, origin: mine, steps: [0; D] };
         let axis = chunking.axis();
-        Self { mine, entries, shift: *shift, axis, length: chunking.shape()[axis], near }
+        Self { mine, entries, shift: *shift, axis, length: chunking.shape()[axis], cached }
     }
 
     #[inline(always)]
@@ -127,13 +127,13 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     }
 
     #[inline(always)]
-    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+    fn locate_cached<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         let along = self.along(shape, index)?;
-        if along.wrapping_sub(self.near.first) >= self.near.count {
+        if along.wrapping_sub(self.cached.first) >= self.cached.count {
             // `find` has the fields as arguments by value, not `self`, so that the view stays in registers.
-            self.near = find(self.mine, self.entries, self.shift, self.length, along)?;
+            self.cached = find(self.mine, self.entries, self.shift, self.length, along)?;
         }
-        Some(element(self.near.origin, &self.near.steps, index))
+        Some(element(self.cached.origin, &self.cached.steps, index))
     }
 }
 
@@ -146,7 +146,7 @@ fn find<const D: usize>(
     shift: u32,
     length: usize,
     along: usize,
-) -> Option<Near<D>> {
+) -> Option<CachedChunk<D>> {
     if along >= length {
         return None;
     }
@@ -157,7 +157,7 @@ fn find<const D: usize>(
     // The second chunk is at least as long as a bucket, so it does not end inside the bucket.
     let end = if second { (bucket + 1) << shift } else { entry.boundary };
     let steps = entry.steps[usize::from(second)];
-    Some(Near { first, count: end - first, origin: mine.wrapping_add(steps[0]), steps })
+    Some(CachedChunk { first, count: end - first, origin: mine.wrapping_add(steps[0]), steps })
 }
 
 /// Returns the address of an element, computed from the address of index 0 and the strides.
@@ -201,10 +201,10 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Either<'x, D> {
     }
 
     #[inline(always)]
-    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+    fn locate_cached<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         match self {
-            Self::One(one) => one.locate_near(shape, index),
-            Self::Several(several) => several.locate_near(shape, index),
+            Self::One(one) => one.locate_cached(shape, index),
+            Self::Several(several) => several.locate_cached(shape, index),
         }
     }
 }

@@ -23,9 +23,10 @@ pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
 
 /// An exclusive view of an array in a `local` phase.
 ///
-/// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), writing by index
-/// costs a comparison per element, and reading by index a look-up in a table. Loops over elements ([`iter_mut`](Self::iter_mut)), runs
-/// ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do not cost this.
+/// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), writing by
+/// index costs a comparison per element, and reading by index a look-up in a table. Loops over elements
+/// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do not cost
+/// this.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
     place: Field<'x, T, D, S>,
     _lent: PhantomData<&'x mut T>,
@@ -38,7 +39,7 @@ shared! {
     [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Send, Field<'x, T, D, S>, Tour<'x, T, D, S>, '_, try_as_slice;
 }
 exclusive! {
-    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Tour<'x, T, D, S>, try_as_mut_slice, locate_near, find_near;
+    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Tour<'x, T, D, S>, try_as_mut_slice, locate_cached, find_cached;
 }
 indices! { ArrayRef S; ArrayMut S; }
 
@@ -286,8 +287,8 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
 
     /// As `locate`, but caches the element's chunk.
     #[inline(always)]
-    fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
-        self.addressing.locate_near(&self.shape, index)
+    fn locate_cached(&mut self, index: [usize; D]) -> Option<*mut T> {
+        self.addressing.locate_cached(&self.shape, index)
     }
 
     #[inline(always)]
@@ -302,8 +303,8 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     /// As `find`, but caches the element's chunk.
     #[inline(always)]
     #[track_caller]
-    fn find_near(&mut self, index: [usize; D]) -> *mut T {
-        match self.locate_near(index) {
+    fn find_cached(&mut self, index: [usize; D]) -> *mut T {
+        match self.locate_cached(index) {
             Some(element) => element,
             None => refuse(index, self.shape, Self::beyond),
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use super::mapping::{Assignment, Tracking};
 use crate::endpoint::{Endpoint, Far};
 use crate::exclusion::Mutex;
-use crate::transport::{Channel, Lane, Transport};
+use crate::transport::{Channel, ChannelOptions, Transport};
 
 /// Opens and closes the endpoints of a PE. An endpoint has access to shared memory, and a channel on the transport if the job has
 /// other nodes. Accesses to shared memory take no lock, whatever the [`Assignment`] says. The transport has its own locks.
@@ -36,13 +36,13 @@ impl Channels {
     fn open(
         &mut self,
         assignment: Assignment,
-        open: impl FnOnce(Lane) -> Result<Channel, String>,
+        open: impl FnOnce(ChannelOptions) -> Result<Channel, String>,
     ) -> Result<Channel, String> {
         let Assignment { unit, tracking, .. } = assignment;
         let known = self.of_unit.get(&unit).copied().filter(|_| tracking == Tracking::Counter);
         let channel = match known {
             Some(channel) => channel,
-            None => open(Lane { unit, tracking, patient: false })?.0,
+            None => open(ChannelOptions { unit, tracking, patient: false })?.0,
         };
         if tracking == Tracking::Counter {
             self.of_unit.insert(unit, channel);

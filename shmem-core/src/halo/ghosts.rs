@@ -39,18 +39,19 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
     pub fn edge(self, edge: usize) -> &'h [T] {
         let Some(link) = self.halo.link(edge) else { return &[] };
         let start = self.endpoint.mine(link.ours.cells_of(self.message)).cast::<T>();
-        // SAFETY: the plan reserved `cells` aligned cells at this offset, which stay mapped while halo and token are borrowed. No PE
-        // writes them for `'h`: the head of the module `halo` proves this from the contract of `new`.
+        // SAFETY: the plan reserved `cells` aligned cells at this offset, which stay mapped while halo and token are borrowed. No
+        // PE writes them for `'h`: the head of the module `halo` proves this from the contract of `new`.
         unsafe { core::slice::from_raw_parts(start, link.ours.cells) }
     }
 
-    /// Writes the cells that arrived over an edge to a region of `cells`, a row-major array of `D` dimensions with lengths `shape`. The
-    /// inverse of [`Flight::send_region`](super::Flight::send_region). For an edge without a neighbour, writes nothing.
+    /// Writes the cells that arrived over an edge to a region of `cells`, a row-major array of `D` dimensions with lengths `shape`.
+    /// The inverse of [`HaloExchange::send_region`](super::HaloExchange::send_region). For an edge without a neighbour, writes
+    /// nothing.
     ///
     /// # Panics
     ///
-    /// If there is no such edge, the region has another number of cells than the edge, the length of `cells` is not that of the shape,
-    /// or the region is not inside the shape.
+    /// If there is no such edge, the region has another number of cells than the edge, the length of `cells` is not that of the
+    /// shape, or the region is not inside the shape.
     #[track_caller]
     pub fn unpack<const D: usize>(
         self,

@@ -1,8 +1,9 @@
 //! Ghost cells: copies of the cells of neighbours, exchanged without a barrier.
 //!
-//! A [`Halo`] owns the memory that neighbours write: for each [`Edge`], two message buffers. The interior is the program's own memory,
-//! such as a `Vec`, so a stencil works on plain slices during the exchange. [`begin`](Halo::begin) returns a [`Flight`], through which
-//! each edge is sent once. [`finish`](Flight::finish) blocks until the edges of all neighbours have arrived, and returns them as slices.
+//! A [`Halo`] owns the memory that neighbours write: for each [`Edge`], two message buffers. The interior is the program's own
+//! memory, such as a `Vec`, so a stencil works on plain slices during the exchange. [`begin`](Halo::begin) returns a
+//! [`HaloExchange`], through which each edge is sent once. [`finish`](HaloExchange::finish) blocks until the edges of all
+//! neighbours have arrived, and returns them as slices.
 //!
 //! Proof that these slices may be ordinary references, though other PEs write their memory:
 //!
@@ -19,14 +20,14 @@
 //! 5. The memory is freed after all PEs have dropped the halo, and have then completed a quiet and a barrier.
 //! 6. Cells are plain data, so every bit pattern is valid. Message buffers are aligned for cells.
 
-mod flight;
+mod exchange;
 mod ghosts;
 mod plan;
 
 use core::fmt;
 use std::panic::Location;
 
-pub use flight::{Flight, HaloToken, OpenPhase};
+pub use exchange::{HaloExchange, HaloToken, OpenPhase};
 pub use ghosts::Ghosts;
 pub use plan::{Edge, HaloError, HaloPlan, Link};
 
@@ -46,7 +47,7 @@ pub struct Halo<T> {
     turns: Turns,
     /// Location of the call that began the current exchange.
     begun: Option<&'static Location<'static>>,
-    /// A buffer that [`Flight::send_iter`] collects cells in, kept for reuse.
+    /// A buffer that [`HaloExchange::send_iter`] collects cells in, kept for reuse.
     staged: Vec<T>,
     /// Name of the operation in reports of waiting PEs.
     operation: &'static str,

@@ -13,7 +13,7 @@ use super::dispatch::{Elements, check_index};
 use super::distributed_object::Numbered;
 use super::listed::sealed::{Span, Spread};
 use super::node_lists::Near;
-use super::operation::{self, Verb};
+use super::operation::{self, ListOp};
 use crate::context::Order;
 use crate::endpoint::Stores;
 use crate::object::{AmoValue, AtomicWord, BitValue};
@@ -109,7 +109,7 @@ impl<V: AmoValue> Batch<'_, V> {
 }
 
 /// Applies the update `K` to each listed word with its value. If all values are equal, sends one value.
-fn change<K: Verb<V>, V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
+fn change<K: ListOp<V>, V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
     list: Elements<'_, P, usize>,
     values: &[V],
 ) {

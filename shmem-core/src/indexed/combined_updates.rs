@@ -8,7 +8,7 @@ use core::cell::Cell;
 
 use super::listed::ListIndex;
 use super::listed::Wrong;
-use super::operation::{OneOrEach, Verb};
+use super::operation::{ListOp, OneOrEach};
 use crate::object::AmoValue;
 use crate::planted_fault::mutant;
 use crate::transport::Width;
@@ -21,12 +21,12 @@ const MOST: usize = 128 << 10;
 
 /// Whether the updates of a list of `count` elements are combined, for an object of `len` words.
 #[inline(always)]
-pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
+pub(super) fn pays<V: AmoValue, K: ListOp<V>>(count: usize, len: usize) -> bool {
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
 /// Combines the updates of a list. Returns the indices of the changed words, and an operand for each. Fails if an index is wrong.
-pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
+pub(super) fn combine<'c, V: AmoValue, K: ListOp<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
     len: usize,

@@ -8,14 +8,14 @@ use super::combined_updates::{self, COPIES};
 use super::listed::sealed::{Span, Spread};
 use super::listed::{ListIndex, Listed, Wrong};
 use super::node_lists::Near;
-use super::operation::{OneOrEach, Verb};
+use super::operation::{ListOp, OneOrEach};
 use super::remote_lists::{carry_out, with_kept};
 use crate::endpoint::Endpoint;
 use crate::fixed_text::counted;
 use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{self, Call, Family};
 use crate::symmetric_data::{PlainData, copied};
-pub(super) use crate::transport::Deed;
+pub(super) use crate::transport::ListRequest;
 use crate::transport::{Change, Until, Width};
 
 /// The number type of the words of a place.
@@ -49,17 +49,23 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     /// `deed` reads the listed elements, and readable and unchanged if `deed` writes them.
     #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family, until: Until)
-    where
+    pub(super) unsafe fn transfer(
+        self,
+        deed: ListRequest<'_>,
+        len: usize,
+        what: &str,
+        family: Family,
+        until: Until,
+    ) where
         P::Item: PlainData,
     {
         let Self { endpoint, place, indices, location } = self;
         check_len(indices.len(), len, what);
         self.require(match (Near::find(endpoint, place, indices), deed) {
             // SAFETY: `into` has an element for each index (`check_len`), writable and accessed by nobody else (caller).
-            (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
+            (Some(near), ListRequest::Pick(into)) => unsafe { near.gather(into.cast()) },
             // SAFETY: `values` has an element for each index (`check_len`), which is readable (caller).
-            (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
+            (Some(near), ListRequest::Place(values)) => unsafe { near.scatter(values.cast()) },
             (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
                 // SAFETY: the deed's local memory has an element for each index (`check_len`). The caller ensures the rest.
                 unsafe { carry_out(endpoint, place, indices, deed, until) }
@@ -102,7 +108,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     /// an index is beyond the end.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
+    pub(super) fn change<K: ListOp<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
         check_values(self.indices.len(), values);
         self.require(if combined_updates::pays::<_, K>(self.indices.len(), self.place.span().len) {
             self.change_combined::<K>(values)
@@ -121,7 +127,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     /// For as long as `until` says, `before` must be writable for `len` values, and accessed by nobody else.
     #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn fetch<K: Verb<Value<P>>>(
+    pub(super) unsafe fn fetch<K: ListOp<Value<P>>>(
         self,
         before: *mut Value<P>,
         len: usize,
@@ -141,7 +147,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     ///
     /// For as long as `until` says, `before`, if given, must be writable for a value per index, and accessed by nobody else.
     #[inline(always)]
-    unsafe fn change_each<K: Verb<Value<P>>>(
+    unsafe fn change_each<K: ListOp<Value<P>>>(
         self,
         before: Option<*mut Value<P>>,
         values: impl OneOrEach<Value<P>>,
@@ -155,7 +161,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         }
         let width = Width::of::<Value<P>>();
         let change = Change { op: K::OP, width, operand: values.operand(), expected: expected.operand() };
-        let deed = Deed::Change(change, before.map(<*mut _>::cast));
+        let deed = ListRequest::Change(change, before.map(<*mut _>::cast));
         let call =
             Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
@@ -166,7 +172,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
 
     /// Combines the updates of each word in private memory, and then updates each word once.
     #[inline(never)]
-    fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
+    fn change_combined<K: ListOp<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
         let call = Call::new(K::FAMILY, location).word(Width::of::<Value<P>>(), K::OP.with(0, 0));
         self.told(call, || {

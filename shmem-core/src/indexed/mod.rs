@@ -29,7 +29,7 @@ pub use operation::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use dispatch::{Deed, Elements, Value};
+use dispatch::{Elements, ListRequest, Value};
 use listed::sealed::Spread;
 use operation::{method, verbs};
 

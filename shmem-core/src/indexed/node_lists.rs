@@ -3,7 +3,7 @@
 use super::listed::ListIndex;
 use super::listed::Wrong;
 use super::listed::sealed::{Span, Spread};
-use super::operation::{OneOrEach, Verb};
+use super::operation::{ListOp, OneOrEach};
 use crate::endpoint::Endpoint;
 use crate::object::AmoValue;
 use crate::pe::Pe;
@@ -130,7 +130,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     ///
     /// Elements must be words of `V`. `before`, if given, must be writable for a value per index, and accessed by nobody else.
     #[inline(always)]
-    pub(super) unsafe fn change<V: AmoValue, K: Verb<V>>(
+    pub(super) unsafe fn change<V: AmoValue, K: ListOp<V>>(
         &self,
         before: Option<*mut V>,
         values: impl OneOrEach<V>,

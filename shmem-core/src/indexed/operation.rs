@@ -5,7 +5,7 @@ use crate::observe::Family;
 use crate::transport::{EachOp, Number, Operand};
 
 /// An operation on words whose numbers have type `V`.
-pub(super) trait Verb<V: AmoValue> {
+pub(super) trait ListOp<V: AmoValue> {
     const OP: EachOp;
     const FAMILY: Family;
 }
@@ -15,7 +15,7 @@ macro_rules! verbs {
         $(#[$doc])*
         pub(super) struct $name;
 
-        impl<V: AmoValue> Verb<V> for $name {
+        impl<V: AmoValue> ListOp<V> for $name {
             const OP: EachOp = $op;
             const FAMILY: Family = Family::$family;
         }
@@ -180,7 +180,7 @@ macro_rules! method {
             $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: Listed<'_, P, X>)
             // SAFETY: `into` is borrowed exclusively, for as long as `until` says.
             unsafe {
-                let (deed, what) = (Deed::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
+                let (deed, what) = (ListRequest::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
                 Elements::of(this.endpoint(), from).transfer(deed, into.len(), what, Family::Gather, Until::$until);
             }
         }
@@ -191,7 +191,7 @@ macro_rules! method {
             $name [PlainData] |this| (to: Listed<'_, P, X>, values: $($borrow)* [P::Item])
             // SAFETY: `values` is borrowed, for as long as `until` says.
             unsafe {
-                let deed = Deed::Place(values.as_ptr().cast());
+                let deed = ListRequest::Place(values.as_ptr().cast());
                 let (list, family) = (Elements::of(this.endpoint(), to), Family::Scatter);
                 list.transfer(deed, values.len(), "values", family, Until::$until);
             }

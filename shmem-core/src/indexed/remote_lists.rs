@@ -14,7 +14,7 @@ use super::listed::sealed::{Span, Spread};
 use crate::endpoint::{Endpoint, Far};
 use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
-use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until};
+use crate::transport::{Change, Completes, Elements, ListRequest, Operand, Remote, Until};
 
 /// Upper limit on the elements of a round.
 const ROUND: usize = 128 << 10;
@@ -26,10 +26,10 @@ const VALUES: usize = 1 << 20;
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
 /// Returns the upper limit on the elements of a round for `deed`, with elements of `size` bytes.
-fn round(deed: Deed<'_>, size: usize) -> usize {
+fn round(deed: ListRequest<'_>, size: usize) -> usize {
     match deed {
-        Deed::Place(_) => (VALUES / size).clamp(1, ROUND),
-        Deed::Pick(_) | Deed::Change(..) => ROUND,
+        ListRequest::Place(_) => (VALUES / size).clamp(1, ROUND),
+        ListRequest::Pick(_) | ListRequest::Change(..) => ROUND,
     }
 }
 
@@ -57,7 +57,7 @@ impl Group<'_> {
     /// The slot of the PE must have `length` aligned elements at `offset`, and every index must be below `length`. The local memory
     /// of `deed` must cover all positions, readable until the return, or writable for as long as `until` says. If `deed` changes
     /// elements, they must be words of its width.
-    unsafe fn carry_out(&self, endpoint: &Endpoint, deed: Deed<'_>, until: Until) {
+    unsafe fn carry_out(&self, endpoint: &Endpoint, deed: ListRequest<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
             let near = Near { first: slot.wrapping_add(offset), size, indices };
@@ -87,7 +87,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
     indices: &[X],
-    deed: Deed<'_>,
+    deed: ListRequest<'_>,
     until: Until,
 ) -> Result<(), Wrong> {
     let size = size_of::<P::Item>();
@@ -147,7 +147,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,
     place: P,
     list: &[X],
-    deed: Deed<'_>,
+    deed: ListRequest<'_>,
     until: Until,
     groups: usize,
     is_only: bool,
@@ -186,20 +186,20 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     // PEs are received concurrently, and completed together.
     let size = size_of::<P::Item>();
     let deed = match deed {
-        Deed::Pick(_) => deed,
-        Deed::Place(source) => {
+        ListRequest::Pick(_) => deed,
+        ListRequest::Place(source) => {
             values.clear();
             for position in &*positions {
                 let from = source.wrapping_add(*position as usize * size);
                 // SAFETY: `position` is below the round's length, so the value is readable (caller). It is in private memory.
                 values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, size) });
             }
-            Deed::Place(values.as_ptr())
+            ListRequest::Place(values.as_ptr())
         }
-        Deed::Change(change, before) => {
+        ListRequest::Change(change, before) => {
             let operand = in_order(change.operand, positions, size, values);
             let expected = in_order(change.expected, positions, size, expected);
-            Deed::Change(Change { operand, expected, ..change }, before)
+            ListRequest::Change(Change { operand, expected, ..change }, before)
         }
     };
     let until = match (deed.into().is_some(), until) {
@@ -210,7 +210,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         (true, until) => until,
         (false, _) => Until::Return,
     };
-    let before = if let Deed::Change(_, before) = deed { before } else { None };
+    let before = if let ListRequest::Change(_, before) = deed { before } else { None };
     let mut begin = 0;
     for (number, end) in counts.iter().enumerate() {
         let range = begin..*end as usize;
@@ -221,8 +221,8 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
         // Results are written to the positions of their elements. Operands are already in the order of the groups.
         let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
-            (Deed::Pick(_), _) => (deed, Some(positions)),
-            (_, Deed::Change(change, _)) => (Deed::Change(change, before), Some(positions)),
+            (ListRequest::Pick(_), _) => (deed, Some(positions)),
+            (_, ListRequest::Change(change, _)) => (ListRequest::Change(change, before), Some(positions)),
             (_, part) => (part, None),
         };
         let group = group(&place, number / groups, number % groups, indices, positions);

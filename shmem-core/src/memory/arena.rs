@@ -112,15 +112,15 @@ impl Arena {
     /// Maps memory that the PE in `slot` made: all its partitions or, with `later`, a dynamic segment, which the peer made by
     /// [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
     /// Fails if the memory does not fit the layout, or could be resized.
-    /// Panics if the dynamic segment is not in [`SlotLayout::later`].
+    /// Panics if the dynamic segment is not in [`SlotLayout::dynamic`].
     pub fn attach(
         &self,
         slot: usize,
-        later: Option<(usize, &Request)>,
+        dynamic: Option<(usize, &Request)>,
         descriptors: &[OwnedFd],
         parts: &[FilePart],
     ) -> Result<(), MemoryError> {
-        let (range, least, named) = match later {
+        let (range, least, named) = match dynamic {
             Some((offset, request)) => (self.later_area(offset, request), request.bytes, Vec::new()),
             None => (0..self.layout.bytes(), self.layout.bytes(), self.named()),
         };
@@ -138,7 +138,8 @@ impl Arena {
             }
             for part in parts {
                 let range = area.origin + part.offset as usize..area.origin + part.end() as usize;
-                // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
+                // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers
+                // to it.
                 unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
                     .map_err(MemoryError::of_call("mmap", "mapping the memory of a peer"))?;
                 // The core dump of the peer has this memory.
@@ -152,16 +153,16 @@ impl Arena {
     /// of them calls [`create_later`](Self::create_later), because memory to be populated is compared with available memory.
     /// `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes. Fails if the machine lacks
     /// memory.
-    pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
+    pub fn check_dynamic(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
         capacity::check(core::slice::from_ref(request), request.bytes, self.slots, alike, &self.machine)
     }
 
     /// Makes the memory of a dynamic segment of the PE in `slot`, at `offset` from the start of the slot, and maps it. The offset
-    /// comes from a [`LaterRange`](super::LaterRange).
+    /// comes from a [`DynamicRange`](super::DynamicRange).
     ///
     /// With a memfd `given`, seals the memfd's size, and maps its first `request.bytes` bytes (whole pages) a second time. The
     /// memfd's existing mapping stays. Fails if the machine has no memory, or the memfd cannot be sealed or mapped.
-    /// Panics if the range is not in [`SlotLayout::later`], or the bytes of a memfd `given` are not whole pages.
+    /// Panics if the range is not in [`SlotLayout::dynamic`], or the bytes of a memfd `given` are not whole pages.
     pub fn create_later(
         &self,
         slot: usize,
@@ -187,10 +188,10 @@ impl Arena {
     ///
     /// Nothing refers to the segment.
     pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
-        assert!(offset >= self.layout.later().start, "{offset:#x} is not a later segment");
+        assert!(offset >= self.layout.dynamic().start, "{offset:#x} is not a dynamic segment");
         let mut mapped = self.mapped.lock();
         let end = mapped.remove(&(slot, offset));
-        let end = end.unwrap_or_else(|| panic!("slot {slot} has no later segment at {offset:#x}"));
+        let end = end.unwrap_or_else(|| panic!("slot {slot} has no dynamic segment at {offset:#x}"));
         let origin = slot * self.stride();
         // SAFETY: the range is a segment (it was in `mapped`) to which nothing refers (caller).
         unsafe { self.reservation.clear(origin + offset..origin + end) };
@@ -209,12 +210,12 @@ impl Arena {
     }
 
     fn later_area(&self, offset: usize, request: &Request) -> Range<usize> {
-        let (later, granule) = (self.layout.later(), self.layout.granule());
+        let (dynamic, granule) = (self.layout.dynamic(), self.layout.granule());
         let room = request.room().max(granule);
         let end = request.bytes.checked_next_multiple_of(room).and_then(|bytes| offset.checked_add(bytes));
-        let inside = offset >= later.start && end.is_some_and(|end| end <= later.end);
+        let inside = offset >= dynamic.start && end.is_some_and(|end| end <= dynamic.end);
         assert!(inside && offset.is_multiple_of(granule), "{} does not fit at {offset:#x}", request.what);
-        offset..end.unwrap_or(later.end)
+        offset..end.unwrap_or(dynamic.end)
     }
 
     /// Calls `work`, which maps an unmapped area of a slot. Unmaps the area if `work` fails.

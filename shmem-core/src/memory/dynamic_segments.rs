@@ -7,13 +7,13 @@ use core::ops::Range;
 
 use super::error::{MemoryError, Size};
 use super::layout::SlotLayout;
-use crate::segment_table::{FIRST_LATER, MAX_SEGMENTS};
+use crate::segment_table::{FIRST_DYNAMIC, MAX_SEGMENTS};
 
-const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
+const MOST: usize = MAX_SEGMENTS - FIRST_DYNAMIC as usize;
 
 /// A dynamic segment (one made after init): its index and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaterSegment {
+pub struct DynamicSegment {
     /// Index of the segment.
     pub index: u32,
     /// Bytes from the start of a PE's slot to the segment.
@@ -22,26 +22,27 @@ pub struct LaterSegment {
 
 /// The addresses for dynamic segments in a slot, and the segments in use.
 #[derive(Clone, Debug)]
-pub struct LaterRange {
+pub struct DynamicRange {
     range: Range<usize>,
     granule: usize,
     /// Offsets and index of each segment in use, in the order of offsets.
     used: Vec<(Range<usize>, u32)>,
 }
 
-impl LaterRange {
+impl DynamicRange {
     /// Returns the range of a layout, without segments.
     pub fn new(layout: &SlotLayout) -> Self {
-        Self { range: layout.later(), granule: layout.granule(), used: Vec::new() }
+        Self { range: layout.dynamic(), granule: layout.granule(), used: Vec::new() }
     }
 
     /// Allocates a segment of `bytes` bytes at a multiple of `room` ([`Request::room`](super::Request::room)).
     /// Fails if no gap is large enough, or no index is free. Panics if `bytes` is 0 or `room` is not a power of two.
-    pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterSegment, MemoryError> {
+    pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<DynamicSegment, MemoryError> {
         assert!(bytes > 0, "a segment has bytes");
         assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
         let room = room.max(self.granule);
-        let index = (FIRST_LATER..MAX_SEGMENTS as u32).find(|i| self.used.iter().all(|(_, used)| used != i));
+        let index =
+            (FIRST_DYNAMIC..MAX_SEGMENTS as u32).find(|i| self.used.iter().all(|(_, used)| used != i));
         let fit = self.gaps().enumerate().find_map(|(at, gap)| {
             let start = gap.start.checked_next_multiple_of(room)?;
             let end = start.checked_add(bytes.checked_next_multiple_of(room)?)?;
@@ -55,13 +56,13 @@ impl LaterRange {
                 false => String::new(),
             };
             return Err(MemoryError::new(format!(
-                "no room for another segment of {asked}{pages}: {} of {MOST} are in use, and the largest free range has {largest} of {total}; drop one, ask for less or for smaller pages, or raise SHMEM_LATER_SIZE",
+                "no room for another segment of {asked}{pages}: {} of {MOST} are in use, and the largest free range has {largest} of {total}; drop one, ask for less or for smaller pages, or raise SHMEM_DYNAMIC_SIZE",
                 self.used.len()
             )));
         };
         let offset = range.start;
         self.used.insert(at, (range, index));
-        Ok(LaterSegment { index, offset })
+        Ok(DynamicSegment { index, offset })
     }
 
     /// Bytes of the largest free range.
@@ -70,10 +71,10 @@ impl LaterRange {
     }
 
     /// Frees a segment. Panics if the segment is not in use.
-    pub fn release(&mut self, segment: LaterSegment) {
-        let LaterSegment { index, offset } = segment;
+    pub fn release(&mut self, segment: DynamicSegment) {
+        let DynamicSegment { index, offset } = segment;
         let at = self.used.iter().position(|(range, used)| (range.start, *used) == (offset, index));
-        let at = at.unwrap_or_else(|| panic!("there is no later segment {index} at {offset:#x}"));
+        let at = at.unwrap_or_else(|| panic!("there is no dynamic segment {index} at {offset:#x}"));
         self.used.remove(at);
     }
 

@@ -48,13 +48,13 @@ pub struct SlotLayout {
 
 impl SlotLayout {
     /// Computes the layout of a slot for `partitions`, which are in the order of their IDs. Teams get at least `team_bytes` bytes
-    /// for allocations, dynamic segments `later_bytes` bytes of addresses. `topology` decides placement, but no offset.
+    /// for allocations, dynamic segments `dynamic_bytes` bytes of addresses. `topology` decides placement, but no offset.
     /// Fails if the slot does not fit into an address space, or a mandatory kind of memory is not available.
     /// Panics if there are more than [`MAX_PARTITIONS`] partitions, or they are in another order.
     pub fn new(
         partitions: &[PartitionSpec],
         team_bytes: usize,
-        later_bytes: usize,
+        dynamic_bytes: usize,
         topology: &Topology,
     ) -> Result<Self, MemoryError> {
         assert!(partitions.len() <= MAX_PARTITIONS, "more partitions than a job can have");
@@ -64,7 +64,7 @@ impl SlotLayout {
             .map(|spec| Request::partition(spec, topology))
             .collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
-        let largest_claim = largest_claim(&requests, team_bytes, later_bytes);
+        let largest_claim = largest_claim(&requests, team_bytes, dynamic_bytes);
         let too_large = || {
             MemoryError::new(format!(
                 "{}: {} are asked for, and a process has {} of addresses for all PEs of its node; lower it",
@@ -77,7 +77,7 @@ impl SlotLayout {
         let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
         let mut granule = HUGE;
         loop {
-            let arranged = arrange(system, &requests, later_bytes, granule);
+            let arranged = arrange(system, &requests, dynamic_bytes, granule);
             let (starts, bytes, slot_bytes) = arranged.ok_or_else(too_large)?;
             if slot_bytes.div_ceil(granule) > MOST_GRANULES {
                 granule *= 2;
@@ -148,7 +148,7 @@ impl SlotLayout {
     }
 
     /// The range of addresses for dynamic segments: bytes from the start of a slot.
-    pub fn later(&self) -> Range<usize> {
+    pub fn dynamic(&self) -> Range<usize> {
         self.bytes..self.slot_bytes
     }
 
@@ -177,7 +177,7 @@ impl SlotLayout {
 fn arrange(
     system: usize,
     requests: &[Request],
-    later: usize,
+    dynamic: usize,
     granule: usize,
 ) -> Option<(Vec<usize>, usize, usize)> {
     let mut end = Some(system);
@@ -193,7 +193,7 @@ fn arrange(
     // Aligned for the largest requested pages, because a dynamic segment may have such pages.
     let room = requests.iter().map(Request::room).max().unwrap_or(HUGE).max(granule);
     let bytes = end?.checked_next_multiple_of(room)?;
-    let slot_bytes = bytes.checked_add(later)?.checked_next_multiple_of(granule)?;
+    let slot_bytes = bytes.checked_add(dynamic)?.checked_next_multiple_of(granule)?;
     isize::try_from(slot_bytes).is_ok().then_some((starts, bytes, slot_bytes))
 }
 
@@ -201,10 +201,10 @@ fn odd_multiple(bytes: usize, unit: usize) -> Option<usize> {
     (bytes.div_ceil(unit) | 1).checked_mul(unit)
 }
 
-fn largest_claim(requests: &[Request], teams: usize, later: usize) -> (String, u64) {
+fn largest_claim(requests: &[Request], teams: usize, dynamic: usize) -> (String, u64) {
     let claims = requests.iter().map(|request| (request.what.as_str(), request.bytes)).chain([
         ("SHMEM_TEAM_SIZE, the memory of teams", teams),
-        ("SHMEM_LATER_SIZE, the addresses for memory that is made after the start", later),
+        ("SHMEM_DYNAMIC_SIZE, the addresses for memory that is made after the start", dynamic),
     ]);
     let largest = claims.max_by_key(|(_, bytes)| *bytes);
     largest.map_or_else(|| unreachable!("two are always there"), |(what, bytes)| (what.into(), bytes as u64))

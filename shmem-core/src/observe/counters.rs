@@ -29,14 +29,14 @@ impl Counters {
     /// Returns the counts so far.
     pub fn now(&self) -> Statistics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let tally = |[calls, bytes, nanoseconds]: [u64; 3]| Tally { calls, bytes, nanoseconds };
+        let tally = |[calls, bytes, nanoseconds]: [u64; 3]| OperationCounts { calls, bytes, nanoseconds };
         Statistics(self.0.iter().map(|counters| tally(counters.each_ref().map(read))).collect())
     }
 }
 
 /// Totals over all calls of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct OperationCounts {
     /// Number of calls.
     pub calls: u64,
     /// Bytes read or written; for collectives, bytes of this PE's arguments.
@@ -47,16 +47,16 @@ pub struct Tally {
 
 /// Totals of one PE's operations, in the order of [`Family::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Statistics(Vec<Tally>);
+pub struct Statistics(Vec<OperationCounts>);
 
 impl Statistics {
     /// Returns the totals of an operation.
-    pub fn of(&self, family: Family) -> Tally {
+    pub fn of(&self, family: Family) -> OperationCounts {
         self.0.get(family as usize).copied().unwrap_or_default()
     }
 
     /// Returns the operations that were called, with their totals, in the order of [`Family::ALL`].
-    pub fn iter(&self) -> impl Iterator<Item = (Family, Tally)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Family, OperationCounts)> {
         Family::ALL.iter().map(|family| (*family, self.of(*family))).filter(|(_, tally)| tally.calls > 0)
     }
 }

@@ -8,7 +8,7 @@
 mod counters;
 mod operation_table;
 
-pub use counters::{Counters, Statistics, Tally};
+pub use counters::{Counters, OperationCounts, Statistics};
 pub use operation_table::{Effect, Family};
 
 use core::panic::Location;
@@ -48,7 +48,7 @@ pub struct Call<'a> {
     /// The number that a wait polls, and the least value that ends the wait; `None` if the number does not have 64 bits.
     pub wait: Option<Wait<'a>>,
     /// The barrier of a collective on its team.
-    pub meeting: Option<Meeting<'a>>,
+    pub barrier: Option<BarrierRound<'a>>,
 }
 
 /// Elements of an object that are moved or changed one by one.
@@ -85,7 +85,7 @@ pub struct Wait<'a> {
 
 /// A barrier of a team's PEs.
 #[derive(Clone, Copy, Debug)]
-pub struct Meeting<'a> {
+pub struct BarrierRound<'a> {
     /// Index of the team. The index of a team that has ended is reused.
     pub team: usize,
     /// The team's members on the node of the calling PE.
@@ -111,7 +111,7 @@ impl<'a> Call<'a> {
             word: None,
             signal: None,
             wait: None,
-            meeting: None,
+            barrier: None,
         }
     }
 
@@ -141,8 +141,8 @@ impl<'a> Call<'a> {
 
     /// Adds the barrier that the call is part of.
     #[must_use]
-    pub fn meets(self, meeting: Meeting<'a>) -> Self {
-        Self { meeting: Some(meeting), ..self }
+    pub fn with_barrier(self, barrier: BarrierRound<'a>) -> Self {
+        Self { barrier: Some(barrier), ..self }
     }
 }
 

@@ -7,7 +7,7 @@ use shmem_grammar::show_size;
 
 use super::spec::{Grant, Origin, Pages, PartitionSpec};
 use crate::range_list;
-use crate::run_length::{Alike, groups};
+use crate::run_length::{EqualRun, groups};
 use crate::text_table::Columns;
 
 const HEADS: [&str; 13] = [
@@ -36,7 +36,7 @@ const GIVEN: usize = HEADS.len() - ASKED - 1;
 ///
 /// Column `NODES` has the NUMA nodes of the pages: `2` means all pages on node 2, `0:512 2:16` numbers of pages by node. `-` means
 /// not requested, or that no pages exist yet.
-pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
+pub fn report(specs: &[PartitionSpec], grants: &[EqualRun<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (spec, grants) in specs.iter().zip(grants) {
         let groups = groups(grants.iter().map(given).enumerate());
@@ -50,7 +50,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
 }
 
 /// Returns one line for each wish that was not granted, with its PEs; no lines for unused built-in partitions.
-pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
+pub fn downgrades(specs: &[PartitionSpec], grants: &[EqualRun<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {
         let all = grants.iter().enumerate();

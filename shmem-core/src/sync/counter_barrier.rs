@@ -7,9 +7,10 @@
 //! Equal purposes always pass. Different purposes may pass by chance, because fingerprints are hashes. But the low 16 bits of a
 //! fingerprint are 0 or 1, so their sum counts the PEs with a 1, without overflow, and a difference in these bits is always found.
 //!
-//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`Statement`] before it arrives. When all PEs have
-//! arrived, each compares the statements of the others with its own. A statement begins with the number of its barrier, unique for
-//! these members. So the statement of a PE that arrived for a barrier without statements has an old number, and is found to differ.
+//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`SignatureWords`] before it arrives. When all PEs
+//! have arrived, each compares the signatures of the others with its own. A signature begins with the number of its barrier, unique
+//! for these members. So the signature of a PE that arrived for a barrier without signatures has an old number, and is found to
+//! differ.
 
 use std::time::Duration;
 
@@ -106,31 +107,32 @@ impl Default for NodeBarrier {
     }
 }
 
-/// Number of words of a statement.
-pub const STATEMENT_WORDS: usize = 16;
+/// Number of words of a signature.
+pub const SIGNATURE_WORDS: usize = 16;
 
-/// The purpose of a PE in a barrier, which the PE writes before the barrier, and others read after it. All zeroes is no purpose.
+/// The call signature of a PE in a barrier, which the PE writes before the barrier, and others read after it. All zeroes is no
+/// signature.
 ///
-/// The barrier orders the accesses, so the words are relaxed. The words are atomic because a PE with another purpose may write them
-/// at any time, and that must be detected without a data race.
+/// The barrier orders the accesses, so the words are relaxed. The words are atomic because a PE with another signature may write
+/// them at any time, and that must be detected without a data race.
 #[derive(Debug)]
 #[repr(C, align(128))]
-pub struct Statement([AtomicU64; STATEMENT_WORDS]);
+pub struct SignatureWords([AtomicU64; SIGNATURE_WORDS]);
 
-impl Statement {
-    /// Writes the statement. Called before the barrier.
-    pub fn write(&self, words: &[u64; STATEMENT_WORDS]) {
+impl SignatureWords {
+    /// Writes the signature. Called before the barrier.
+    pub fn write(&self, words: &[u64; SIGNATURE_WORDS]) {
         self.0.iter().zip(words).for_each(|(there, word)| there.store(*word, Ordering::Relaxed));
     }
 
-    /// Whether the statement has exactly these words. Called after the barrier.
-    pub fn says(&self, words: &[u64; STATEMENT_WORDS]) -> bool {
+    /// Whether the signature has exactly these words. Called after the barrier.
+    pub fn equals(&self, words: &[u64; SIGNATURE_WORDS]) -> bool {
         self.0.iter().zip(words).all(|(there, word)| there.load(Ordering::Relaxed) == *word)
     }
 
-    /// Clears the statement. Called before the first barrier of new members.
+    /// Clears the signature. Called before the first barrier of new members.
     pub fn clear(&self) {
-        self.write(&[0; STATEMENT_WORDS]);
+        self.write(&[0; SIGNATURE_WORDS]);
     }
 }
 
@@ -167,17 +169,17 @@ mod tests {
 
     #[test]
     fn every_bit_counts() {
-        let statement = Statement([(); STATEMENT_WORDS].map(|()| AtomicU64::new(0)));
+        let signature = SignatureWords([(); SIGNATURE_WORDS].map(|()| AtomicU64::new(0)));
         let words = core::array::from_fn(|k| 1 << k);
-        assert!(!statement.says(&words));
-        statement.write(&words);
-        assert!(statement.says(&words));
-        for bit in 0..STATEMENT_WORDS * 64 {
+        assert!(!signature.equals(&words));
+        signature.write(&words);
+        assert!(signature.equals(&words));
+        for bit in 0..SIGNATURE_WORDS * 64 {
             let mut other = words;
             other[bit / 64] ^= 1 << (bit % 64);
-            assert!(!statement.says(&other), "bit {bit}");
+            assert!(!signature.equals(&other), "bit {bit}");
         }
-        statement.clear();
-        assert!(!statement.says(&words));
+        signature.clear();
+        assert!(!signature.equals(&words));
     }
 }

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_of_a_program_do_not_wake_who_sleeps_in_a_meeting() {
+    fn operations_of_a_program_do_not_wake_who_sleeps_in_a_barrier() {
         let bell = Doorbell::default();
         let rings = |what: fn(&Doorbell)| {
             let before = bell.epoch.load(Ordering::Relaxed);

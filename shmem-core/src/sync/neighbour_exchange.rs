@@ -89,7 +89,7 @@ impl Turn {
 
     /// Whether a neighbour's data has arrived. `signal` is the neighbour's signal, which must be read with acquire ordering.
     #[inline(always)]
-    pub fn has_come(self, signal: u64) -> bool {
+    pub fn has_arrived(self, signal: u64) -> bool {
         if mutant("exchange-old-signal") && self.0 > 2 {
             return signal + 2 >= self.0;
         }

@@ -78,7 +78,7 @@ impl Tracking {
 
 /// A channel's unit, and how the channel is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lane {
+pub struct ChannelOptions {
     /// Number of the unit (an endpoint with its completion queue), which is made when its first channel opens.
     pub unit: u32,
     /// How the channel's operations are tracked.

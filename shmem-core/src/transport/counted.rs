@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::ofi::strided::Row;
-use super::{AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width};
+use super::{
+    AtomicOp, Channel, ChannelOptions, Elements, ListRequest, Remote, SignalOp, Transport, Until, Width,
+};
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
@@ -87,7 +89,7 @@ unsafe impl Transport for CountedTransport {
         );
         list(
             elements.first, elements.len() * elements.size;
-            elements: Elements<'_>, deed: Deed<'_>, positions: Option<&[u32]>, until: Until
+            elements: Elements<'_>, deed: ListRequest<'_>, positions: Option<&[u32]>, until: Until
         );
         atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
         atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);
@@ -103,7 +105,7 @@ unsafe impl Transport for CountedTransport {
             threads() -> Option<usize>;
             is_idle() -> bool;
             strangers() -> u64;
-            open(lane: Lane) -> Result<Channel, String>;
+            open(lane: ChannelOptions) -> Result<Channel, String>;
             fence(channel: Channel);
             quiet(channel: Channel);
             is_quiet(channel: Channel) -> bool;

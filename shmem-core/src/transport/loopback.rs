@@ -1,26 +1,28 @@
 //! A transport inside one process, for tests.
 //!
-//! Every PE is a thread with its own slot. All other PEs count as PEs of other nodes, so each operation is a call of [`Transport`]. Puts and
-//! updates are parcels in the target's inbox. They are delivered as late, and in as random an order, as fences allow: when the target makes
-//! progress, when the initiator calls quiet, or at intervals by the network's own thread. So a missing fence or quiet soon shows.
+//! Every PE is a thread with its own slot. All other PEs count as PEs of other nodes, so each operation is a call of [`Transport`].
+//! Puts and updates are parcels in the target's inbox. They are delivered as late, and in as random an order, as fences allow: when
+//! the target makes progress, when the initiator calls quiet, or at intervals by the network's own thread. So a missing fence or
+//! quiet soon shows.
 //!
 //! A transfer that may continue after its method has returned does continue: the delivering thread reads its source, and writes its
 //! destination or result. Fences do not order gets.
 //!
-//! A dynamic segment (made after the start) gets a new key for each registration. A parcel with an old key or none ends the program.
+//! A dynamic segment (made after the start) gets a new key for each registration. A parcel with an old key or none ends the
+//! program.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parcel::{Data, Errand, Parcel};
+use parcel::{Action, Data, Parcel};
 
 use super::target::Target;
-use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
+use super::{AtomicOp, Channel, ChannelOptions, Remote, SignalOp, Transport, Until, Width};
 use crate::exclusion::{Mutex, RwLock};
 use crate::pe::Pe;
 use crate::planted_fault::mutant;
-use crate::segment_table::FIRST_LATER;
+use crate::segment_table::FIRST_DYNAMIC;
 
 mod network;
 mod parcel;
@@ -58,7 +60,7 @@ impl Loopback {
 
     fn key(&self, to: Remote) -> u64 {
         let (segment, pe) = (to.segment, to.pe.number());
-        if segment < FIRST_LATER {
+        if segment < FIRST_DYNAMIC {
             return 0;
         }
         let keys = self.keys.read();
@@ -74,20 +76,20 @@ impl Loopback {
         self.network.ports[pe].open(pe, to.segment, key, work)
     }
 
-    fn parcel(&self, channel: Channel, to: Remote, errand: Errand) -> Parcel {
+    fn parcel(&self, channel: Channel, to: Remote, errand: Action) -> Parcel {
         let (segment, key, epoch) = (to.segment, self.key(to), self.epoch(channel, 0));
         Parcel { from: self.me, channel, epoch, segment, key, errand, then: None }
     }
 
-    fn send(&self, channel: Channel, to: Remote, errand: Errand) {
+    fn send(&self, channel: Channel, to: Remote, errand: Action) {
         self.network.check();
         self.network.send(to.pe.number(), self.parcel(channel, to, errand));
     }
 
     /// Sends pieces of data and a signal. The pieces are delivered in any order, the signal after the last piece.
-    fn send_signal(&self, channel: Channel, mut data: Vec<(Remote, Errand)>, signal: Remote, op: SignalOp) {
+    fn send_signal(&self, channel: Channel, mut data: Vec<(Remote, Action)>, signal: Remote, op: SignalOp) {
         self.network.check();
-        let mut parcel = self.parcel(channel, signal, Errand::update(signal, Width::W8, op.into()));
+        let mut parcel = self.parcel(channel, signal, Action::update(signal, Width::W8, op.into()));
         if mutant("signal-first") {
             self.network.send(signal.pe.number(), parcel);
             return data.into_iter().for_each(|(to, errand)| self.send(channel, to, errand));
@@ -121,7 +123,7 @@ unsafe impl Transport for Loopback {
         "loopback"
     }
 
-    fn open(&self, _: Lane) -> Result<Channel, String> {
+    fn open(&self, _: ChannelOptions) -> Result<Channel, String> {
         Ok(Channel(self.opened.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -132,7 +134,7 @@ unsafe impl Transport for Loopback {
 
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until) {
         if until == Until::Quiet {
-            return self.send(channel, from, Errand::Get { offset: from.offset, into, bytes });
+            return self.send(channel, from, Action::Get { offset: from.offset, into, bytes });
         }
         self.reach(from, |target| {
             let source = target.at(from.offset, bytes);
@@ -148,7 +150,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        self.send(channel, word, Errand::update(word, width, op));
+        self.send(channel, word, Action::update(word, width, op));
     }
 
     unsafe fn put_signal(
@@ -170,7 +172,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
-        self.send(channel, word, Errand::Update { offset: word.offset, width, op, result: Some(result) });
+        self.send(channel, word, Action::Update { offset: word.offset, width, op, result: Some(result) });
     }
 
     fn fence(&self, channel: Channel) {
@@ -219,7 +221,7 @@ unsafe impl Transport for Loopback {
         // SAFETY: the bytes are mapped until `forget` (caller), which waits until nobody uses the target.
         let target = unsafe { Target::new(slot, offset..offset + bytes) };
         let port = &self.network.ports[self.me];
-        let before = port.later.write().insert(segment, (key, target));
+        let before = port.dynamic.write().insert(segment, (key, target));
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
         Ok(key.to_le_bytes().into())
     }
@@ -234,7 +236,7 @@ unsafe impl Transport for Loopback {
 
     unsafe fn forget(&self, segment: u32) {
         let port = &self.network.ports[self.me];
-        port.later.write().remove(&segment);
+        port.dynamic.write().remove(&segment);
         let mut keys = self.keys.write();
         keys.retain(|&(of, _), _| of != segment);
     }
@@ -245,15 +247,15 @@ unsafe impl Transport for Loopback {
 /// # Safety
 ///
 /// `source` must be readable for `bytes` bytes, for as long as `until` says.
-unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) -> Errand {
+unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) -> Action {
     if until == Until::Quiet {
-        return Errand::Put { offset: to.offset, data: Data::There(source, bytes) };
+        return Action::Put { offset: to.offset, data: Data::There(source, bytes) };
     }
     // No reference to the source is made, because other PEs may write to symmetric memory.
     let mut data = vec![0; bytes].into_boxed_slice();
     // SAFETY: `source` is readable (caller), and `data` has `bytes` bytes.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };
-    Errand::Put { offset: to.offset, data: Data::Copied(data) }
+    Action::Put { offset: to.offset, data: Data::Copied(data) }
 }
 
 #[cfg(test)]

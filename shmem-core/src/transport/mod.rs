@@ -17,11 +17,11 @@ pub mod shm;
 pub mod target;
 
 pub(crate) use arguments::Completes;
-pub use arguments::{Lane, Remote, Tracking, Until};
+pub use arguments::{ChannelOptions, Remote, Tracking, Until};
 pub use atomic_op::{AtomicOp, EachOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
 pub use in_flight::under_way;
-pub use indexed::{Change, Deed, Elements, Operand};
+pub use indexed::{Change, Elements, ListRequest, Operand};
 
 use core::time::Duration;
 
@@ -44,11 +44,12 @@ pub struct Channel(pub u32);
 ///
 /// # Safety
 ///
-/// Implementations must touch only the bytes that the arguments name, and local memory only as long as the argument [`Until`] allows:
-/// until the method returns, or until a `quiet` of its channel, or a [`quiet_pe`](Self::quiet_pe) of its channel and PE, that was called
-/// after the method had returned. Methods without that argument must not touch local memory after they return, except the result of
-/// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. After `quiet`, writes must be remotely visible, because
-/// exclusive access in `World::local` relies on that. This must hold for any thread, because a thread may wait for another's operations.
+/// Implementations must touch only the bytes that the arguments name, and local memory only as long as the argument [`Until`]
+/// allows: until the method returns, or until a `quiet` of its channel, or a [`quiet_pe`](Self::quiet_pe) of its channel and PE,
+/// that was called after the method had returned. Methods without that argument must not touch local memory after they return,
+/// except the result of [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. After `quiet`, writes must be
+/// remotely visible, because exclusive access in `World::local` relies on that. This must hold for any thread, because a thread may
+/// wait for another's operations.
 pub unsafe trait Transport: Send + Sync {
     /// The transport's name, for reports.
     fn name(&self) -> &'static str;
@@ -68,7 +69,7 @@ pub unsafe trait Transport: Send + Sync {
     /// # Errors
     ///
     /// The text names the limit that was reached.
-    fn open(&self, lane: Lane) -> Result<Channel, String>;
+    fn open(&self, lane: ChannelOptions) -> Result<Channel, String>;
 
     /// Closes a channel.
     ///
@@ -197,7 +198,7 @@ pub unsafe trait Transport: Send + Sync {
         &self,
         channel: Channel,
         elements: Elements<'_>,
-        deed: Deed<'_>,
+        deed: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
@@ -308,7 +309,7 @@ mod singly {
     //! All reads are started before the first is waited for.
 
     use super::indexed::position;
-    use super::{Channel, Completes, Deed, Elements, Remote, Transport, Until};
+    use super::{Channel, Completes, Elements, ListRequest, Remote, Transport, Until};
     use crate::pe::Pe;
     use crate::strided::Pattern;
 
@@ -374,7 +375,7 @@ mod singly {
         transport: &T,
         channel: Channel,
         elements: Elements<'_>,
-        deed: Deed<'_>,
+        deed: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
@@ -385,20 +386,20 @@ mod singly {
             let of = |into: *mut u8| into.wrapping_add(position(positions, k) * size);
             match deed {
                 // SAFETY: the caller's promise covers each element. Dropping `_end`, if any, completes the reads.
-                Deed::Pick(into) => unsafe { transport.get(channel, of(into), place, size, until) },
+                ListRequest::Pick(into) => unsafe { transport.get(channel, of(into), place, size, until) },
                 // SAFETY: the caller's promise covers each element.
-                Deed::Place(source) => unsafe {
+                ListRequest::Place(source) => unsafe {
                     transport.put(channel, place, source.wrapping_add(k * size), size, until);
                 },
                 // SAFETY: the caller's promise covers each word.
-                Deed::Change(change, None) => unsafe {
+                ListRequest::Change(change, None) => unsafe {
                     transport.atomic_update(channel, place, change.width, change.at(k));
                 },
                 // SAFETY: the caller's promise covers each word, and its result until quiet. Dropping `_end`, if any, is a quiet.
-                Deed::Change(change, Some(into)) if until == Until::Quiet => unsafe {
+                ListRequest::Change(change, Some(into)) if until == Until::Quiet => unsafe {
                     transport.atomic_nbi(channel, place, change.width, change.at(k), of(into));
                 },
-                Deed::Change(change, Some(into)) => {
+                ListRequest::Change(change, Some(into)) => {
                     // SAFETY: the caller's promise covers each word.
                     let found = unsafe { transport.atomic(channel, place, change.width, change.at(k)) };
                     // SAFETY: the place of the result is aligned, and writable for a value (caller).

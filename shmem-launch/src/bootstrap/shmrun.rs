@@ -10,7 +10,7 @@ use rustix::net::SocketType;
 use rustix::process::getuid;
 use shmem_core::exclusion::Mutex;
 use shmem_core::process_exit;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 
 use super::exchange_client::{self, Exchange as _, Served, owned};
 use super::interface::{Bootstrap, Exchanged};
@@ -31,7 +31,7 @@ const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 pub struct Local {
     exchange: Served,
     number: usize,
-    hosts: Alike<u32>,
+    hosts: EqualRun<u32>,
     /// Whether each PE counts as alone on its host.
     is_apart: bool,
     exchanged: Mutex<Exchanged>,

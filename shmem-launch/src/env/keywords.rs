@@ -72,7 +72,7 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveWay {
         /// One chunk of data in each barrier round.
-        Meetings = "meetings",
+        Barriers = "barriers",
         /// Through ring buffers, on one node.
         Rings = "rings",
         /// From one symmetric object to another without a buffer, on one node.
@@ -82,7 +82,7 @@ named! {
     }
 }
 
-/// Chosen algorithms for some families of collectives. As text: `auto`, or `broadcast:windows,reduce:meetings`.
+/// Chosen algorithms for some families of collectives. As text: `auto`, or `broadcast:windows,reduce:barriers`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectiveWays([Option<CollectiveWay>; CollectiveFamily::ALL.len()]);
 

@@ -101,7 +101,7 @@ variables! {
     BARRIER_ALGORITHM barrier: BarrierChoice = "SHMEM_BARRIER_ALGORITHM", None, "auto",
         "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
     COLLECTIVE_ALGORITHM collective_ways: CollectiveWays = "SHMEM_COLLECTIVE_ALGORITHM", None, "auto",
-        "how the data of collectives go, never what comes of them: auto (by lengths and where members are), or <family>:<way>[,<family>:<way>..] of broadcast, reduce, fcollect, alltoall and meetings (a piece with each), rings (chunks, on one node), direct (symmetric objects where they lie, on one node), windows (chunks, between all PEs of several nodes); where there is no such way, as with auto";
+        "how the data of collectives go, never what comes of them: auto (by lengths and where members are), or <family>:<way>[,<family>:<way>..] of broadcast, reduce, fcollect, alltoall and barriers (a piece with each), rings (chunks, on one node), direct (symmetric objects where they lie, on one node), windows (chunks, between all PEs of several nodes); where there is no such way, as with auto";
     TEAM_SIZE team_size: u64 = "SHMEM_TEAM_SIZE", None, "64M",
         "bytes on each PE for what teams allocate";
     STRIDED_ALGORITHM strided_algorithm: Algorithm = "SHMEM_STRIDED_ALGORITHM", None, "auto",
@@ -114,7 +114,7 @@ variables! {
         "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
     CHECK check: CheckChoice = "SHMEM_CHECK", None, "0",
         "looks for mistakes in how PEs follow one another, and reports them with their lines: 0 (no), 1 (the job ends with an error at its end), abort (at the first)";
-    LATER_SIZE later_size: u64 = "SHMEM_LATER_SIZE", None, "16G",
+    LATER_SIZE dynamic_size: u64 = "SHMEM_DYNAMIC_SIZE", None, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT attach_wait: bool = "SHMEM_ATTACH_WAIT", None, "0",
         "every PE prints its process ID at start and waits until a debugger has attached";

@@ -44,14 +44,14 @@ const READ: [Case; 31] = [
     ("SHMEM_TRANSPORT", "Loopback", |s| s.transport == TransportChoice::Loopback),
     ("SHMEM_TRANSPORT", "shm", |s| s.transport == TransportChoice::Shm),
     ("SHMEM_ARRAY_STORAGE", "Cyclic=64K", |s| s.array_storage == Some(StorageKind::Cyclic { block: 65536 })),
-    ("SHMEM_LATER_SIZE", "1.5T", |s| s.later_size == 3 << 39),
+    ("SHMEM_DYNAMIC_SIZE", "1.5T", |s| s.dynamic_size == 3 << 39),
     ("SHMEM_ATTACH_WAIT", "on", |s| s.attach_wait),
     ("SHMEM_STATS", "1", |s| s.stats),
     ("SHMEM_TRACE", "/var/trace.%p.json", |s| s.trace.as_deref() == Some("/var/trace.%p.json")),
     ("SHMEM_CHECK", "Abort", |s| s.check == CheckChoice::Abort),
     ("SHMEM_BARRIER_ALGORITHM", "LINES", |s| s.barrier == BarrierChoice::Lines),
-    ("SHMEM_COLLECTIVE_ALGORITHM", "Reduce:Meetings, broadcast:windows", |s| {
-        s.collective_ways.to_string() == "broadcast:windows,reduce:meetings"
+    ("SHMEM_COLLECTIVE_ALGORITHM", "Reduce:Barriers, broadcast:windows", |s| {
+        s.collective_ways.to_string() == "broadcast:windows,reduce:barriers"
     }),
     ("SHMEM_TEAM_SIZE", "3G", |s| s.team_size == 3 << 30),
     ("SHMEM_STRIDED_ALGORITHM", "3", |s| s.strided_algorithm == Algorithm::Three),
@@ -112,15 +112,15 @@ fn bad_values_say_what_is_allowed() {
         (
             "SHMEM_COLLECTIVE_ALGORITHM",
             "sum:rings",
-            "`sum` is no family; families are broadcast, reduce, fcollect, alltoall, and ways are meetings, rings, \
-             direct, windows; write for example SHMEM_COLLECTIVE_ALGORITHM=broadcast:windows,reduce:meetings, or unset it",
+            "`sum` is no family; families are broadcast, reduce, fcollect, alltoall, and ways are barriers, rings, \
+             direct, windows; write for example SHMEM_COLLECTIVE_ALGORITHM=broadcast:windows,reduce:barriers, or unset it",
         ),
         ("SHMEM_COLLECTIVE_ALGORITHM", "reduce:ring", "`ring` is no way; families are"),
         ("SHMEM_COLLECTIVE_ALGORITHM", "", "`` is no <family>:<way>; families are"),
         ("SHMEM_COLLECTIVE_ALGORITHM", "reduce:rings,", "`` is no <family>:<way>; families are"),
         ("SHMEM_COLLECTIVE_ALGORITHM", "reduce:rings,Reduce:direct", "reduce is given twice; families are"),
-        ("SHMEM_LATER_SIZE", "16GB", "`16GB`: `B` stands behind the suffix; write 16G"),
-        ("SHMEM_LATER_SIZE", "", "no size is given"),
+        ("SHMEM_DYNAMIC_SIZE", "16GB", "`16GB`: `B` stands behind the suffix; write 16G"),
+        ("SHMEM_DYNAMIC_SIZE", "", "no size is given"),
     ] {
         let error = Settings::from_env(environment(&[(name, value)])).expect_err(value).to_string();
         assert!(error.starts_with(&format!("{name}={value}: ")), "{error}");

@@ -118,7 +118,7 @@ impl Setting for CollectiveWays {
         text.parse().map_err(|why| {
             format!(
                 "{why}; families are {families}, and ways are {ways}; write for example \
-                 {{}}=broadcast:windows,reduce:meetings, or unset it"
+                 {{}}=broadcast:windows,reduce:barriers, or unset it"
             )
         })
     }

@@ -23,7 +23,7 @@ pub(crate) struct Rendezvous<D> {
 #[derive(Debug)]
 struct Seat<D> {
     host: u32,
-    arrived: Option<MeetingPoint>,
+    arrived: Option<CollectiveCall>,
     offers: BTreeMap<String, Vec<u8>>,
     bytes: usize,
     shared: Vec<D>,
@@ -31,7 +31,7 @@ struct Seat<D> {
 
 /// The collective call in which a PE waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MeetingPoint {
+pub(crate) enum CollectiveCall {
     Fence,
     Share,
 }
@@ -76,16 +76,16 @@ impl<D> Rendezvous<D> {
         let seat = self.seats.get_mut(&pe).ok_or_else(stranger)?;
         match request {
             ToLauncher::Put { key, value } => seat.put(pe, key, value).map(|()| None),
-            ToLauncher::Fence => self.arrive(pe, MeetingPoint::Fence),
+            ToLauncher::Fence => self.arrive(pe, CollectiveCall::Fence),
             ToLauncher::Share { last } => {
                 seat.shared.extend(descriptors);
-                if last { self.arrive(pe, MeetingPoint::Share) } else { Ok(None) }
+                if last { self.arrive(pe, CollectiveCall::Share) } else { Ok(None) }
             }
             _ => Err(stranger()),
         }
     }
 
-    fn arrive(&mut self, pe: usize, step: MeetingPoint) -> Result<Option<Met<D>>, String> {
+    fn arrive(&mut self, pe: usize, step: CollectiveCall) -> Result<Option<Met<D>>, String> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
         // Only PEs of the same host must agree, because PEs of another host may be one call ahead.
@@ -93,13 +93,13 @@ impl<D> Rendezvous<D> {
             && there != step
         {
             let [here, there] =
-                [step, there].map(|at| if at == MeetingPoint::Fence { "fence" } else { "share" });
+                [step, there].map(|at| if at == CollectiveCall::Fence { "fence" } else { "share" });
             return Err(format!(
                 "it is at a {here} of the start, and PE {other} at a {there}: are they the same program?"
             ));
         }
         self.seats.entry(pe).and_modify(|seat| seat.arrived = Some(step));
-        let meets = |seat: &Seat<D>| step == MeetingPoint::Fence || seat.host == host;
+        let meets = |seat: &Seat<D>| step == CollectiveCall::Fence || seat.host == host;
         if self.seats.values().any(|seat| meets(seat) && seat.arrived != Some(step)) {
             return Ok(None);
         }
@@ -109,8 +109,8 @@ impl<D> Rendezvous<D> {
             (*pe, seat)
         });
         Ok(Some(match step {
-            MeetingPoint::Fence => Met::Fence(all.flat_map(|(pe, seat)| seat.take_offers(pe)).collect()),
-            MeetingPoint::Share => {
+            CollectiveCall::Fence => Met::Fence(all.flat_map(|(pe, seat)| seat.take_offers(pe)).collect()),
+            CollectiveCall::Share => {
                 Met::Share(all.map(|(pe, seat)| (pe, std::mem::take(&mut seat.shared))).collect())
             }
         }))
@@ -203,21 +203,21 @@ mod tests {
             puts in prop::collection::vec((0..5u32, "[ab]", 0..48usize << 10), 0..40),
             order in Just([0, 1, 2, 3, 4usize]).prop_shuffle(),
         ) {
-            let mut meeting = Rendezvous::<()>::new((0..).zip([0, 1, 1, 0, 7]));
+            let mut rendezvous = Rendezvous::<()>::new((0..).zip([0, 1, 1, 0, 7]));
             let mut model = BTreeMap::new();
             for (n, (pe, key, length)) in puts.into_iter().enumerate() {
                 let value = vec![n as u8; length];
                 let put = ToLauncher::Put { key: key.clone(), value: value.clone() };
-                prop_assert_eq!(meeting.take(pe as usize, put, vec![]), Ok(None));
+                prop_assert_eq!(rendezvous.take(pe as usize, put, vec![]), Ok(None));
                 model.insert((pe, key), value);
             }
             for expected in [model, BTreeMap::new()] {
                 for &pe in &order[..4] {
-                    prop_assert_eq!(meeting.take(pe, ToLauncher::Fence, vec![]), Ok(None));
-                    prop_assert!(meeting.is_waiting(pe));
+                    prop_assert_eq!(rendezvous.take(pe, ToLauncher::Fence, vec![]), Ok(None));
+                    prop_assert!(rendezvous.is_waiting(pe));
                 }
-                let Ok(Some(Met::Fence(values))) = meeting.take(order[4], ToLauncher::Fence, vec![]) else { panic!() };
-                prop_assert!(!order.iter().any(|&pe| meeting.is_waiting(pe)));
+                let Ok(Some(Met::Fence(values))) = rendezvous.take(order[4], ToLauncher::Fence, vec![]) else { panic!() };
+                prop_assert!(!order.iter().any(|&pe| rendezvous.is_waiting(pe)));
                 prop_assert_eq!(unpack(&pack(values)), expected);
             }
         }
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_pe_offers_so_much_and_no_more() {
-        let mut meeting = Rendezvous::<()>::new([(0, 0), (1, 0)]);
+        let mut rendezvous = Rendezvous::<()>::new([(0, 0), (1, 0)]);
         let mut put = |pe: usize, key: &str, bytes: usize| {
-            meeting.take(pe, ToLauncher::Put { key: key.into(), value: vec![1; bytes] }, vec![])
+            rendezvous.take(pe, ToLauncher::Put { key: key.into(), value: vec![1; bytes] }, vec![])
         };
         let keys: Vec<String> = (0..MAX_OFFERED / MAX_VALUE).map(|key| key.to_string()).collect();
         for key in keys.iter().chain(&keys) {
@@ -263,10 +263,10 @@ mod tests {
                 put(0, key, bytes).unwrap_err().contains("the launcher passes on at most 255 bytes and 48K")
             );
         }
-        meeting.take(1, ToLauncher::Fence, vec![]).unwrap();
-        let Ok(Some(Met::Fence(values))) = meeting.take(0, ToLauncher::Fence, vec![]) else { panic!() };
+        rendezvous.take(1, ToLauncher::Fence, vec![]).unwrap();
+        let Ok(Some(Met::Fence(values))) = rendezvous.take(0, ToLauncher::Fence, vec![]) else { panic!() };
         assert_eq!(values.len(), keys.len() + 1);
         let again = ToLauncher::Put { key: "b".into(), value: vec![1; MAX_VALUE] };
-        assert_eq!(meeting.take(1, again, vec![]), Ok(None), "a fence makes room");
+        assert_eq!(rendezvous.take(1, again, vec![]), Ok(None), "a fence makes room");
     }
 }

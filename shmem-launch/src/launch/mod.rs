@@ -8,16 +8,22 @@
 //! ([`Launch::command`]).
 //!
 //! ```text
-//! launchers          the command of an installed launcher   host_list         the hosts for it
-//! run                the loop, and the end of a job
-//! pes                requests and deaths of PEs
-//! spawn              starting a process                      descriptor_limit  raising `ulimit -n`
-//! cpu_binding        the CPUs of each PE                     pretended         pretended hosts
-//! pe                 one PE: its processes, its socket, its state
-//! exchange_server    puts, fences, and descriptors that PEs share
-//! record             a PE's record in its memory             report            error texts and reports
-//! socket             packets with descriptors                messages          contents of packets
-//! output             output of PEs                           posix_signals     SIGINT and others
+//! launchers         the command of an installed launcher
+//! host_list         the hosts for it
+//! run               the loop, and the end of a job
+//! pes               requests and deaths of PEs
+//! spawn             starting a process
+//! descriptor_limit  raising `ulimit -n`
+//! cpu_binding       the CPUs of each PE
+//! pretended         pretended hosts
+//! pe                one PE: its processes, its socket, its state
+//! exchange_server   puts, fences, and descriptors that PEs share
+//! pe_record         a PE's record in its memory
+//! report            error texts and reports
+//! socket            packets with descriptors
+//! protocol          contents of packets
+//! output            output of PEs
+//! posix_signals     SIGINT and others
 //! ```
 
 mod cpu_binding;

@@ -53,7 +53,7 @@ pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
 
 /// The threads that forward output: one thread for each stream of the launcher, or one for both.
 #[derive(Debug)]
-pub(crate) struct Outlets(Vec<Forwarder>);
+pub(crate) struct Forwarders(Vec<Forwarder>);
 
 /// A thread that reads pipes of PEs. It writes to a stream of the launcher, or collects the output.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ struct Source {
     bytes: Vec<u8>,
 }
 
-impl Outlets {
+impl Forwarders {
     /// Starts the threads. If this fails, the caller must not start PEs.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
         let is_one = output == Output::Capture || pipes.iter().any(|streams| streams.len() > 1);

@@ -1,4 +1,4 @@
-//! [`Member`]: the launcher's state of one PE.
+//! [`PeProcess`]: the launcher's state of one PE.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,7 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 
 use super::pe_record;
 use super::protocol::ToPe;
-use super::report::{Death, Standing, end_of};
+use super::report::{Death, PeState, end_of};
 use super::socket::{Channel, Packet, is_readable};
 use crate::codec;
 
@@ -20,7 +20,7 @@ use crate::codec;
 const SIGNALED: u32 = 0x400;
 
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct PeProcess {
     pe: usize,
     child: Child,
     /// A pidfd of the child, readable when the child has ended.
@@ -59,7 +59,7 @@ struct Joined {
     gone: bool,
 }
 
-impl Member {
+impl PeProcess {
     /// Returns the state of a PE that was just started as `child`. The pair is the PE's end and the launcher's end of the lifeline.
     pub(crate) fn new(pe: usize, child: Child, channel: Channel, (given, held): (OwnedFd, OwnedFd)) -> Self {
         Self {
@@ -197,7 +197,7 @@ impl Member {
     }
 
     /// Returns the state of the PE's process if the process is stopped or dying.
-    pub(crate) fn held(&self) -> Option<Standing> {
+    pub(crate) fn held(&self) -> Option<PeState> {
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
     }
@@ -220,23 +220,23 @@ impl Member {
         }
     }
 
-    pub(crate) fn standing(&self, meeting: bool) -> Standing {
+    pub(crate) fn state(&self, exchanging: bool) -> PeState {
         if let Some(said) = &self.aborted {
-            Standing::Ended(said.clone())
+            PeState::Ended(said.clone())
         } else if self.death_told || self.died() {
-            Standing::Ended(self.death().how())
+            PeState::Ended(self.death().how())
         } else if self.finished {
-            Standing::Finished
+            PeState::Finished
         } else if self.joined.is_none() && self.ended.is_some() {
-            Standing::Ended("ended without joining the job".into())
+            PeState::Ended("ended without joining the job".into())
         } else if let Some(held) = self.held() {
             held
         } else if self.joined.is_none() {
-            Standing::NotJoined
-        } else if meeting {
-            Standing::Meeting
+            PeState::NotJoined
+        } else if exchanging {
+            PeState::Exchanging
         } else {
-            self.memory.as_deref().map_or(Standing::Starting, pe_record::read)
+            self.memory.as_deref().map_or(PeState::Starting, pe_record::read)
         }
     }
 }
@@ -247,19 +247,19 @@ fn open(pid: u32) -> Option<OwnedFd> {
 }
 
 /// Returns the state of a process that is stopped, traced or dying, by `/proc/PID/stat` (proc(5)).
-pub fn held(pid: u32) -> Option<Standing> {
+pub fn held(pid: u32) -> Option<PeState> {
     standing_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-fn standing_in(stat: &str) -> Option<Standing> {
+fn standing_in(stat: &str) -> Option<PeState> {
     // The second field is a name in parentheses, which may contain any characters.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let (state, flags) = (fields.next()?, fields.nth(5)?.parse::<u32>().ok()?);
     match state {
         // In a killed process the first thread may end long before the last thread, and then the state letter says little.
-        _ if flags & SIGNALED != 0 => Some(Standing::Dying),
-        "T" => Some(Standing::Stopped),
-        "t" => Some(Standing::Traced),
+        _ if flags & SIGNALED != 0 => Some(PeState::Dying),
+        "T" => Some(PeState::Stopped),
+        "t" => Some(PeState::Traced),
         _ => None,
     }
 }
@@ -274,10 +274,10 @@ mod tests {
             standing_in(&format!("7 (a) T b) {state} 1 7 7 0 -1 {flags} 132 0 0\n"))
         };
         assert_eq!([stat("S", 0x40_0000), stat("R", 0), stat("Z", 0x4)], [None, None, None]);
-        assert_eq!([stat("T", 0), stat("t", 0)], [Some(Standing::Stopped), Some(Standing::Traced)]);
+        assert_eq!([stat("T", 0), stat("t", 0)], [Some(PeState::Stopped), Some(PeState::Traced)]);
         assert_eq!(
             [stat("D", 0x40_0604), stat("T", 0x400), stat("Z", 0x404)],
-            [const { Some(Standing::Dying) }; 3]
+            [const { Some(PeState::Dying) }; 3]
         );
         assert_eq!([standing_in(""), standing_in("7 (a"), standing_in("7 (a) S 1")], [const { None }; 3]);
         assert_eq!(held(std::process::id()), None);

@@ -9,17 +9,17 @@ use memmap2::MmapOptions;
 use rustix::fs::FileType;
 use shmem_core::system_area::{PeRecord, Stage, SystemArea, monotonic_now};
 
-use super::report::Standing;
+use super::report::PeState;
 
 /// Bytes to map: from the start of a PE's memory to the end of its record.
 const BYTES: usize = offset_of!(SystemArea, record) + size_of::<PeRecord>();
 
 /// Reads the PE's record. `memory` is the first descriptor that the PE shared.
-pub(crate) fn read(memory: &OwnedFd) -> Standing {
-    view(memory).unwrap_or(Standing::Unknown)
+pub(crate) fn read(memory: &OwnedFd) -> PeState {
+    view(memory).unwrap_or(PeState::Unknown)
 }
 
-fn view(memory: &OwnedFd) -> Option<Standing> {
+fn view(memory: &OwnedFd) -> Option<PeState> {
     let status = rustix::fs::fstat(memory).ok()?;
     let holds_record = FileType::from_raw_mode(status.st_mode) == FileType::RegularFile
         && usize::try_from(status.st_size).is_ok_and(|bytes| bytes >= BYTES);
@@ -36,19 +36,19 @@ fn view(memory: &OwnedFd) -> Option<Standing> {
 }
 
 /// Returns the state of a PE by its record.
-pub fn describe(record: &PeRecord) -> Standing {
+pub fn describe(record: &PeRecord) -> PeState {
     if !record.is_started() {
-        return Standing::Unknown;
+        return PeState::Unknown;
     }
     match (record.stage(), record.activity()) {
-        (Stage::Finished, _) => Standing::Finished,
-        (Stage::Aborting, _) => Standing::Aborting,
-        (_, None) => Standing::Unknown,
-        (Stage::Starting, Some(activity)) if activity.operation.is_empty() => Standing::Starting,
-        (Stage::Running, Some(activity)) if activity.operation.is_empty() => Standing::OwnCode,
+        (Stage::Finished, _) => PeState::Finished,
+        (Stage::Aborting, _) => PeState::Aborting,
+        (_, None) => PeState::Unknown,
+        (Stage::Starting, Some(activity)) if activity.operation.is_empty() => PeState::Starting,
+        (Stage::Running, Some(activity)) if activity.operation.is_empty() => PeState::OwnCode,
         (_, Some(activity)) => match record.waiting_since() {
-            0 => Standing::Inside(activity.to_string()),
-            since => Standing::Waiting(
+            0 => PeState::Inside(activity.to_string()),
+            since => PeState::Waiting(
                 activity.to_string(),
                 Duration::from_nanos(monotonic_now().saturating_sub(since)),
             ),
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn what_holds_no_record_is_no_reason_to_die() {
-        assert_eq!(read(&memory(0)), Standing::Unknown);
-        assert_eq!(read(&memory(BYTES as u64 - 1)), Standing::Unknown);
-        assert_eq!(read(&memory(1 << 20)), Standing::Unknown);
+        assert_eq!(read(&memory(0)), PeState::Unknown);
+        assert_eq!(read(&memory(BYTES as u64 - 1)), PeState::Unknown);
+        assert_eq!(read(&memory(1 << 20)), PeState::Unknown);
         let (pipe, _write) = rustix::pipe::pipe().unwrap();
-        assert_eq!(read(&pipe), Standing::Unknown);
+        assert_eq!(read(&pipe), PeState::Unknown);
     }
 }

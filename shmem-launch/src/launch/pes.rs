@@ -12,10 +12,10 @@ use rustix::process::{Signal, Uid};
 use super::Launch;
 use super::error::LaunchError;
 use super::exchange_server::{Met, Rendezvous, hand_round, pack};
-use super::output::Outlets;
-use super::pe::{Member, Outgoing};
+use super::output::Forwarders;
+use super::pe::{Outgoing, PeProcess};
 use super::protocol::{ToLauncher, ToPe, VERSION};
-use super::report::{Death, Standing, ended_with};
+use super::report::{Death, PeState, ended_with};
 use super::socket::Packet;
 use super::spawn::Spawner;
 use crate::codec;
@@ -42,14 +42,14 @@ pub(crate) enum Event {
 #[derive(Debug)]
 pub(crate) struct Pes {
     spawner: Spawner,
-    members: Vec<Member>,
-    meeting: Rendezvous<Rc<OwnedFd>>,
+    members: Vec<PeProcess>,
+    rendezvous: Rendezvous<Rc<OwnedFd>>,
     events: Vec<Event>,
 }
 
 impl Pes {
     /// Starts all PEs. If a PE cannot be started, kills the others.
-    pub(crate) fn start(spawner: Spawner, outlets: &mut Outlets) -> Result<Self, LaunchError> {
+    pub(crate) fn start(spawner: Spawner, outlets: &mut Forwarders) -> Result<Self, LaunchError> {
         let mut started = Self::of(spawner);
         for pe in 0..started.job().pes {
             match started.spawner.spawn(pe, outlets) {
@@ -65,8 +65,8 @@ impl Pes {
     }
 
     fn of(spawner: Spawner) -> Self {
-        let meeting = Rendezvous::new(spawner.hosts.iter().copied().enumerate());
-        Self { spawner, members: Vec::new(), meeting, events: Vec::new() }
+        let rendezvous = Rendezvous::new(spawner.hosts.iter().copied().enumerate());
+        Self { spawner, members: Vec::new(), rendezvous, events: Vec::new() }
     }
 
     pub(crate) fn job(&self) -> &Launch {
@@ -75,9 +75,9 @@ impl Pes {
 
     fn kill(&mut self) {
         self.signal(Signal::KILL, None);
-        while !self.members.iter().all(Member::is_over) {
+        while !self.members.iter().all(PeProcess::is_over) {
             std::thread::sleep(LOOK);
-            self.members.iter_mut().for_each(Member::reap);
+            self.members.iter_mut().for_each(PeProcess::reap);
         }
     }
 
@@ -88,7 +88,7 @@ impl Pes {
     }
 
     pub(crate) fn patience(&self) -> Option<Duration> {
-        let must_look = |member: &Member| member.must_be_asked() || member.is_lost();
+        let must_look = |member: &PeProcess| member.must_be_asked() || member.is_lost();
         self.members.iter().any(must_look).then_some(LOOK)
     }
 
@@ -103,9 +103,9 @@ impl Pes {
         std::mem::take(&mut self.events)
     }
 
-    pub(crate) fn standings(&self) -> Vec<(usize, Standing)> {
-        let standing = |(pe, member): (usize, &Member)| (pe, member.standing(self.meeting.is_waiting(pe)));
-        self.members.iter().enumerate().map(standing).collect()
+    pub(crate) fn standings(&self) -> Vec<(usize, PeState)> {
+        let state = |(pe, member): (usize, &PeProcess)| (pe, member.state(self.rendezvous.is_waiting(pe)));
+        self.members.iter().enumerate().map(state).collect()
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -125,7 +125,7 @@ impl Pes {
     }
 
     pub(crate) fn are_over(&self) -> bool {
-        self.members.iter().all(Member::is_over)
+        self.members.iter().all(PeProcess::is_over)
     }
 
     /// Returns whether every PE has left the job or ended, so that no PE can wait for another PE.
@@ -159,7 +159,7 @@ impl Pes {
             let member = &mut self.members[pe];
             // A dying process is reported when it has ended, because its exit status tells the cause.
             let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST)
-                && member.held() != Some(Standing::Dying);
+                && member.held() != Some(PeState::Dying);
             // A PE that ends without joining has died, unless no PE has joined: the program may not use the library.
             let died = lost || member.died() || has_begun && member.stayed_away();
             let died = died && !std::mem::replace(&mut member.death_told, true);
@@ -239,7 +239,7 @@ impl Pes {
                 if let (ToLauncher::Share { .. }, None) = (&request, &self.members[pe].memory) {
                     self.members[pe].memory = descriptors.first().cloned();
                 }
-                match self.meeting.take(pe, request, descriptors) {
+                match self.rendezvous.take(pe, request, descriptors) {
                     Ok(None) => {}
                     Ok(Some(Met::Fence(values))) => self.deliver(&pack(values)),
                     Ok(Some(Met::Share(lists))) => {
@@ -258,7 +258,7 @@ impl Pes {
     fn may_go_on(&mut self, pe: usize) -> bool {
         let member = &mut self.members[pe];
         member.flush();
-        member.backlog() == 0 && !self.meeting.is_waiting(pe)
+        member.backlog() == 0 && !self.rendezvous.is_waiting(pe)
     }
 
     fn deliver(&mut self, packets: &[Vec<u8>]) {
@@ -266,7 +266,7 @@ impl Pes {
             let packet = Outgoing { bytes: packet.as_slice().into(), descriptors: Vec::new() };
             self.members.iter_mut().for_each(|member| member.send(packet.clone()));
         }
-        self.members.iter_mut().for_each(Member::flush);
+        self.members.iter_mut().for_each(PeProcess::flush);
     }
 
     /// Reports that a PE has violated the protocol, and ignores its packets from now on.
@@ -296,7 +296,7 @@ mod tests {
                 let (channel, theirs) = Channel::pair().unwrap();
                 let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
                 ends.push(theirs);
-                pes.members.push(Member::new(pe, child, channel, pipe_with(PipeFlags::CLOEXEC).unwrap()));
+                pes.members.push(PeProcess::new(pe, child, channel, pipe_with(PipeFlags::CLOEXEC).unwrap()));
             }
             (pes, ends)
         }

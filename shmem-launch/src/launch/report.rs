@@ -14,11 +14,11 @@ const MOST_GROUPS: usize = 8;
 
 /// The state of a PE, as far as the launcher and the PE's record know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PeState {
     /// The PE's process runs, but has not joined.
     NotJoined,
     /// The PE waits at the launcher for other PEs, in a fence or share.
-    Meeting,
+    Exchanging,
     /// The PE's process has ended, as described.
     Ended(String),
     /// A signal has stopped the PE's process.
@@ -43,18 +43,18 @@ pub enum Standing {
     Aborting,
 }
 
-impl Standing {
+impl PeState {
     /// Returns whether the state cannot change without action of another PE or process.
     pub(crate) fn is_at_rest(&self) -> bool {
-        use Standing::{Ended, Finished, Meeting, Stopped, Traced, Waiting};
-        matches!(self, Meeting | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
+        use PeState::{Ended, Exchanging, Finished, Stopped, Traced, Waiting};
+        matches!(self, Exchanging | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
     }
 
     /// Returns the parts of a clause: a verb for one PE, a verb for several PEs (empty: say `each of` them), and the rest.
     fn words(&self) -> (&str, &str, &str) {
         match self {
             Self::NotJoined => ("has", "have", "not joined the job"),
-            Self::Meeting => ("waits", "wait", "for the others to start"),
+            Self::Exchanging => ("waits", "wait", "for the others to start"),
             Self::Ended(how) => ("", "", how),
             Self::Stopped => (
                 "is stopped by a signal (SIGCONT lets it",
@@ -79,20 +79,20 @@ impl Standing {
 }
 
 /// Returns a clause for each group of PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
-pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
-    let mut groups: Vec<(&Standing, Option<Duration>, Vec<usize>)> = Vec::new();
-    for (pe, standing) in all {
-        match groups.iter_mut().find(|(known, ..)| known.words() == standing.words()) {
+pub fn standings(all: &[(usize, PeState)]) -> Vec<String> {
+    let mut groups: Vec<(&PeState, Option<Duration>, Vec<usize>)> = Vec::new();
+    for (pe, state) in all {
+        match groups.iter_mut().find(|(known, ..)| known.words() == state.words()) {
             Some((_, waited, pes)) => {
-                *waited = (*waited).max(standing.waited());
+                *waited = (*waited).max(state.waited());
                 pes.push(*pe);
             }
-            None => groups.push((standing, standing.waited(), vec![*pe])),
+            None => groups.push((state, state.waited(), vec![*pe])),
         }
     }
     let beyond = groups.split_off(groups.len().min(MOST_GROUPS));
-    let clause = |(standing, waited, pes): (&Standing, Option<Duration>, Vec<usize>)| {
-        let (one, many, what) = standing.words();
+    let clause = |(state, waited, pes): (&PeState, Option<Duration>, Vec<usize>)| {
+        let (one, many, what) = state.words();
         let (each, does) = match pes.len() {
             1 => ("", one),
             _ if many.is_empty() => ("each of", many),
@@ -203,17 +203,17 @@ mod tests {
     #[test]
     fn pes_that_do_the_same_are_named_together() {
         let waiting =
-            |ms| Standing::Waiting("in `barrier` at src/main.rs:88".into(), Duration::from_millis(ms));
+            |ms| PeState::Waiting("in `barrier` at src/main.rs:88".into(), Duration::from_millis(ms));
         let all = [
             (0, waiting(100)),
-            (1, Standing::OwnCode),
+            (1, PeState::OwnCode),
             (3, waiting(340)),
             (4, waiting(0)),
             (5, waiting(0)),
-            (6, Standing::Ended("was killed by signal 9 (SIGKILL)".into())),
-            (7, Standing::Stopped),
-            (8, Standing::Ended("was killed by signal 9 (SIGKILL)".into())),
-            (9, Standing::Stopped),
+            (6, PeState::Ended("was killed by signal 9 (SIGKILL)".into())),
+            (7, PeState::Stopped),
+            (8, PeState::Ended("was killed by signal 9 (SIGKILL)".into())),
+            (9, PeState::Stopped),
         ];
         assert_eq!(
             standings(&all),
@@ -224,7 +224,7 @@ mod tests {
                 "PEs 7, 9 are stopped by a signal (SIGCONT lets them go on)"
             ]
         );
-        let many: Vec<_> = (0..20).map(|pe| (pe, Standing::Inside(format!("in `f` at {pe}")))).collect();
+        let many: Vec<_> = (0..20).map(|pe| (pe, PeState::Inside(format!("in `f` at {pe}")))).collect();
         let clauses = standings(&many);
         assert_eq!((clauses.len(), clauses[8].as_str()), (9, "12 more PEs are elsewhere"));
     }

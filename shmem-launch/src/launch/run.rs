@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::error::LaunchError;
-use super::output::{Outlets, StdStream, pipes};
+use super::output::{Forwarders, StdStream, pipes};
 use super::pes::{Event, LOOK, Pes};
 use super::posix_signals::{self, Before, Received, Signals};
 use super::report::{Death, ended_with, standings};
@@ -36,7 +36,7 @@ const ONE_SENTENCE: usize = 160;
 pub(crate) struct Run {
     pes: Pes,
     signals: Option<Signals>,
-    outlets: Outlets,
+    outlets: Forwarders,
     deadline: Option<Instant>,
     phase: Phase,
     death: Option<Death>,
@@ -65,7 +65,7 @@ impl Launch {
         let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
         let before = Before::take(signals.as_ref());
         let pipes = pipes(self.output, self.pes);
-        let mut outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
+        let mut outlets = Forwarders::new(self.output, &pipes).map_err(LaunchError::system(
             "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
         ))?;
         let (spawner, remark) = Spawner::new(self, pipes, descriptors, before)?;
@@ -78,7 +78,7 @@ impl Launch {
 }
 
 impl Run {
-    pub(crate) fn new(pes: Pes, signals: Option<Signals>, outlets: Outlets) -> Self {
+    pub(crate) fn new(pes: Pes, signals: Option<Signals>, outlets: Forwarders) -> Self {
         Self {
             deadline: pes.job().time.and_then(|time| Instant::now().checked_add(time)),
             pes,
@@ -198,7 +198,7 @@ impl Run {
     }
 
     fn is_settled(&self) -> bool {
-        self.pes.standings().into_iter().all(|(pe, standing)| self.pes.is_over(pe) || standing.is_at_rest())
+        self.pes.standings().into_iter().all(|(pe, state)| self.pes.is_over(pe) || state.is_at_rest())
     }
 
     /// Reports the PE's death. Ends the job unless all other PEs have left it.
@@ -325,7 +325,7 @@ mod tests {
 
     fn run() -> Run {
         let job = Launch::new("cat", 2).capture_output();
-        let outlets = Outlets::new(Output::Inherit, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
+        let outlets = Forwarders::new(Output::Inherit, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
         Run::new(Pes::silent(job).0, None, outlets)
     }
 

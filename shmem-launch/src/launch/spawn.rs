@@ -14,8 +14,8 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, setrlimit}
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::error::LaunchError;
-use super::output::{Outlets, StdStream};
-use super::pe::Member;
+use super::output::{Forwarders, StdStream};
+use super::pe::PeProcess;
 use super::posix_signals::Before;
 use super::socket::Channel;
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
@@ -63,7 +63,7 @@ impl Spawner {
         Ok((Self { job, number, hosts, pipes, cpus, descriptors, before }, remark))
     }
 
-    pub(crate) fn spawn(&self, pe: usize, outlets: &mut Outlets) -> Result<Member, LaunchError> {
+    pub(crate) fn spawn(&self, pe: usize, outlets: &mut Forwarders) -> Result<PeProcess, LaunchError> {
         let failed = |why: io::Error| LaunchError::process(pe, &why);
         let (channel, theirs) = Channel::pair().map_err(failed)?;
         let lifeline = pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
@@ -74,7 +74,7 @@ impl Spawner {
         unsafe { command.pre_exec(prepare) };
         let child = command.spawn().map_err(|why| LaunchError::program(pe, &self.job.program, &why))?;
         sources.into_iter().for_each(|(kind, pipe)| outlets.add(pe, kind, pipe));
-        Ok(Member::new(pe, child, channel, lifeline))
+        Ok(PeProcess::new(pe, child, channel, lifeline))
     }
 
     fn command(&self, pe: usize, socket: RawFd) -> Command {

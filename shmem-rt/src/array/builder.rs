@@ -14,7 +14,7 @@ use super::first_elements::{self, Written, from_indices};
 use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;
-use crate::group::{Purpose, words_of};
+use crate::group::{CallSignature, words_of};
 use crate::nearest_memory::{memory_near, several};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -142,8 +142,8 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             .chain(words_of(&format!("{named:?} {}", self.partition)))
             .collect();
         let subject = || format!("{dimensions} x {}", show_size(element as u64));
-        let purpose = Purpose::of_memory("array", &words, &subject);
-        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("array", &words, &subject);
+        let agreed = world.team().agree_on(world.endpoint(), &signature);
         world.reclaim_for(&agreed);
 
         let homes = world.homes(&agreed);

@@ -1,12 +1,14 @@
 //! Arrays whose chunks are on NUMA nodes ([`NumaArray`]): how they are made and freed ([`World::array`](crate::World::array)).
 //!
 //! ```text
-//! builder             what is asked            make     what all storages have in common, and which nodes chunks live on
-//! one_range_storages  in the heap, or in a segment of its own
-//! multi_storage       in pools of segments bound to one node
-//! page_owners         which page is whose      placing  placing pages and making them, and where they are
-//! first_elements      the first elements
-//! par_iter, thread_pools                       parallel iterators, on threads of the chunks' nodes
+//! builder                 what is asked
+//! construction            what all storages have in common, and which nodes chunks live on
+//! one_range_storages      in the heap, or in a segment of its own
+//! multi_storage           in pools of segments bound to one node
+//! page_owners             which page is whose
+//! page_placement          placing pages and making them, and where they are
+//! first_elements          the first elements
+//! par_iter, thread_pools  parallel iterators, on threads of the chunks' nodes
 //! ```
 //!
 //! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether

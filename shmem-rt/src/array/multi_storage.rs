@@ -27,7 +27,7 @@ const STEP: usize = 2 << 20;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn multi(&self) -> Result<Memory> {
-        let pools = self.job.memory.later.lock().pools.len();
+        let pools = self.job.memory.dynamic.lock().pools.len();
         let mut blocks = Vec::with_capacity(self.chunking.chunks());
         let made = self.fill_blocks(&mut blocks);
         let ids: Vec<_> = blocks.iter().map(|block| block.id).collect();
@@ -84,8 +84,8 @@ impl<const D: usize> Maker<'_, D> {
     fn take_from_pool(&self, class: usize, bytes: usize, align: usize) -> Result<(Allocation, bool)> {
         let traits = Traits { size: None, ..self.spec.traits };
         let fitting: Vec<_> = {
-            let later = self.job.memory.later.lock();
-            let fitting = later.pools.iter().filter(|pool| pool.traits == traits && pool.class == class);
+            let dynamic = self.job.memory.dynamic.lock();
+            let fitting = dynamic.pools.iter().filter(|pool| pool.traits == traits && pool.class == class);
             fitting.map(|pool| (pool.segment, pool.populated)).collect()
         };
         for (segment, populated) in fitting {
@@ -102,7 +102,7 @@ impl<const D: usize> Maker<'_, D> {
         let page = traits.pgsize.unwrap_or(0) as usize;
         let needed = (bytes.saturating_add(align)).checked_next_multiple_of(STEP.max(page)).unwrap_or(bytes);
         // Unless a chunk needs more, a pool is at most a quarter of a node's share of the reserve, so that other pools fit.
-        let share = self.job.memory.later.lock().range.largest_free() / (4 * self.homes.most) / STEP * STEP;
+        let share = self.job.memory.dynamic.lock().range.largest_free() / (4 * self.homes.most) / STEP * STEP;
         let bytes = if page == 0 { needed.max(POOL_BYTES.min(share)) } else { needed };
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
@@ -122,13 +122,13 @@ impl<const D: usize> Maker<'_, D> {
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);
         self.job.memory.ledger.lock().add_heap(made.index, heap);
-        self.job.memory.later.lock().pools.push(Pool { traits, class, segment: made.index, populated });
+        self.job.memory.dynamic.lock().pools.push(Pool { traits, class, segment: made.index, populated });
         Ok((made.index, populated))
     }
 
     /// Drops all pools except the first `keep`, on every PE. The dropped pools were made for an array that failed.
     fn drop_pools(&self, keep: usize) {
-        let dropped = self.job.memory.later.lock().pools.split_off(keep);
+        let dropped = self.job.memory.dynamic.lock().pools.split_off(keep);
         for Pool { segment, .. } in dropped {
             self.job.memory.ledger.lock().remove_heap(segment);
             // SAFETY: on every PE the pool is empty, because it was made in this call, for an array that all PEs know

@@ -44,7 +44,7 @@ impl<const D: usize> Maker<'_, D> {
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let Placement { nodes, spread, .. } = placement;
             let end = End::Pages { range, nodes, spread, populated: self.grant.populated };
-            job.memory.later.lock().ends.insert(block.id, end);
+            job.memory.dynamic.lock().ends.insert(block.id, end);
             // SAFETY: the block was allocated just now, so there is no reference to its pages. It consists of whole pages.
             unsafe { self.place(block.offset, &bound) }
         } else if !self.grant.populated {

@@ -1,7 +1,7 @@
 //! alltoall, alltoalls and alltoallv: each member sends one part of its data to each member.
 //!
-//! On one node the sender packs its parts into a buffer of the runtime, and the receivers unpack them. Between nodes short parts travel in
-//! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier. Long parts travel in a [pairwise
+//! On one node the sender packs its parts into a buffer of the runtime, and the receivers unpack them. Between nodes short parts
+//! travel in [messages](super::barrier_payload::Parts) that replace the rounds of the barrier. Long parts travel in a [pairwise
 //! exchange](super::schedule::Pairwise).
 
 use core::ops::Range;
@@ -20,11 +20,11 @@ use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
 use super::staging::{BarrierRoom, Staged, Turn, of_one_node};
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 
 impl Team {
-    /// Sends the k-th part of `source` to the member with rank k, and writes that member's part for this PE to the k-th part of `into`. All
-    /// parts have the same length, on all members. `source` and `into` are lists ([`Source`](crate::Source),
+    /// Sends the k-th part of `source` to the member with rank k, and writes that member's part for this PE to the k-th part of
+    /// `into`. All parts have the same length, on all members. `source` and `into` are lists ([`Source`](crate::Source),
     /// [`Destination`](crate::Destination)): slices, arrays, a `Vec` or a `Box` of a slice, or own copies of symmetric objects, by
     /// reference (`&OUT`, `&IN`).
     ///
@@ -50,17 +50,17 @@ impl Team {
         argument.tell(Family::HereLoad, 0..bytes);
         argument.source(source, to, |source| {
             result.destination(into, |into| {
-                argument.run(Family::Alltoall, words, &subject, bytes, |collective, purpose| {
-                    collective.alltoall(purpose, source, into);
+                argument.run(Family::Alltoall, words, &subject, bytes, |collective, signature| {
+                    collective.alltoall(signature, source, into);
                 });
             });
         });
         result.tell(Family::HereStore, 0..bytes);
     }
 
-    /// As [`alltoall`](Self::alltoall), with `items` elements for each member, `source_stride` elements apart in the source and `stride`
-    /// elements apart in the destination. Each part begins `items` strides after the part before. Elements in between are neither read nor
-    /// written.
+    /// As [`alltoall`](Self::alltoall), with `items` elements for each member, `source_stride` elements apart in the source and
+    /// `stride` elements apart in the destination. Each part begins `items` strides after the part before. Elements in between are
+    /// neither read nor written.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -112,9 +112,9 @@ impl Team {
                     words,
                     &subject,
                     all.saturating_mul(size),
-                    |collective, purpose| {
+                    |collective, signature| {
                         let strides = (source_stride, stride);
-                        collective.alltoall_strided(purpose, (items, size), strides, (source, into));
+                        collective.alltoall_strided(signature, (items, size), strides, (source, into));
                     },
                 );
             });
@@ -122,9 +122,10 @@ impl Team {
         observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
     }
 
-    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so on. `into`
-    /// is replaced by the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of elements that each
-    /// rank sent. `source` is a list as in [`alltoall`](Self::alltoall); parts of an object begin at the same offset on all members.
+    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so
+    /// on. `into` is replaced by the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of
+    /// elements that each rank sent. `source` is a list as in [`alltoall`](Self::alltoall); parts of an object begin at the same
+    /// offset on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -141,8 +142,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the number of counts differs from the number of members, the counts do not add up to the length of `source`, or an object is of a
-    /// team that lacks a member.
+    /// If the number of counts differs from the number of members, the counts do not add up to the length of `source`, or an object
+    /// is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Alltoallv`.
     #[doc(alias = "MPI_Alltoallv")]
@@ -164,8 +165,8 @@ impl Team {
         let (bytes, subject) = (items.saturating_mul(size), || argument.show(items));
         argument.tell(Family::HereLoad, 0..bytes);
         argument.source(source, None, |source| {
-            argument.run(Family::Alltoallv, [size as u64], &subject, bytes, |collective, purpose| {
-                collective.alltoallv(purpose, (source, counts), size, |all| {
+            argument.run(Family::Alltoallv, [size as u64], &subject, bytes, |collective, signature| {
+                collective.alltoallv(signature, (source, counts), size, |all| {
                     if size == 0 {
                         return new_list(into, all);
                     }
@@ -213,7 +214,8 @@ impl Team {
             result[own.clone()].copy_from_slice(&given[own]);
             steps = self.steps(Pattern::Alltoall(part), 0, 1);
         } else {
-            // A pairwise exchange would need more credit counters than there are: the data move here, and only a barrier is started below.
+            // A pairwise exchange would need more credit counters than there are: the data move here, and only a barrier is started
+            // below.
             self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);
         }
         let task = Task { source: Held::new(given), ..Task::of(steps, result) };
@@ -255,8 +257,8 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
 /// Bytes of the shortest chunk of a ring, because a shorter chunk takes about as long.
 const LEAST_CHUNK: usize = 8 << 10;
 
-/// A callback that receives parts. Its arguments are (range of items in each part, distances of the senders before the calling rank, copy).
-/// `copy` copies bytes of a sender's part: (rank, offset, destination).
+/// A callback that receives parts. Its arguments are (range of items in each part, distances of the senders before the calling
+/// rank, copy). `copy` copies bytes of a sender's part: (rank, offset, destination).
 pub(super) trait Take: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8])) {}
 
 impl<F: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8]))> Take for F {}
@@ -268,31 +270,31 @@ pub(super) fn most_in_a_step(size: usize) -> usize {
 
 impl Collective<'_> {
     /// Runs [`Team::alltoall`] on bytes. A symmetric `source` or `into` is the same object on all members.
-    pub(super) fn alltoall(&self, purpose: &Purpose<'_>, source: SendBuf<'_>, mut into: RecvBuf<'_>) {
+    pub(super) fn alltoall(&self, signature: &CallSignature<'_>, source: SendBuf<'_>, mut into: RecvBuf<'_>) {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let part = source.len() / members;
         let places = source.object().zip(into.object());
-        let way = self.way(purpose, Pattern::Alltoall(part), places.is_some());
+        let way = self.way(signature, Pattern::Alltoall(part), places.is_some());
         if way == Way::Windows {
-            return self.pipelined(purpose, (Pattern::Alltoall(part), 0), source, into, None);
+            return self.pipelined(signature, (Pattern::Alltoall(part), 0), source, into, None);
         }
         if let (Way::Direct, Some((_, to))) = (way, places) {
-            self.meet(purpose);
+            self.meet(signature);
             // Senders write to the receivers' copies, because the data may still be in the sender's cache.
             for other in self.ranks_from_own() {
                 let part_of_other = source.part(other * part..(other + 1) * part);
                 self.copy_on(other, to).copy_from(rank * part, part_of_other);
             }
-            return self.leave_copies(purpose);
+            return self.leave_copies(signature);
         }
         let others = (members - 1).saturating_mul(part);
-        if team.node_count() == 1 && way == Way::Meetings && others <= SCRATCH_BYTES {
+        if team.node_count() == 1 && way == Way::Barriers && others <= SCRATCH_BYTES {
             let mut step = BarrierRoom::next(self, others);
             for distance in 1..members {
                 let to = (rank + distance) % members;
                 source.read(to * part, step.room().part((distance - 1) * part, part));
             }
-            self.meet(purpose);
+            self.meet(signature);
             into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
             for distance in 1..members {
                 let from = (rank + members - distance) % members;
@@ -302,7 +304,7 @@ impl Collective<'_> {
         }
         if team.node_count() == 1 {
             let pack = |to: usize, first: usize, room: &mut [u8]| source.read(to * part + first, room);
-            return self.exchange_on_the_node(purpose, (part, 1), pack, |some, distances, read| {
+            return self.exchange_on_the_node(signature, (part, 1), pack, |some, distances, read| {
                 for from in self.ranks_before(distances) {
                     let range = from * part + some.start..from * part + some.end;
                     into.fill(range, 1, &mut |at, into| read(from, at, into));
@@ -312,9 +314,9 @@ impl Collective<'_> {
         into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
         // Each portion takes one barrier, whose messages carry as many bytes of each part as the buffers hold.
         for portion in Portion::all(team, part) {
-            let mut parts = Parts::new(team, self.next_meeting(), portion, source);
+            let mut parts = Parts::new(team, self.next_barrier(), portion, source);
             parts.contribute(self, source);
-            self.meet_with(purpose, &mut parts);
+            self.barrier_with(signature, &mut parts);
             parts.read(self, &mut into);
         }
     }
@@ -324,11 +326,12 @@ impl Collective<'_> {
         distances.map(move |distance| (rank + members - distance) % members)
     }
 
-    /// Exchanges parts of `items` items of `size` bytes in rounds. `pack(to, first, buffer)` writes items for a rank, beginning with item
-    /// `first`; `take` receives the items of each round, the own part included. Between nodes a round moves `at_once` items of each part.
+    /// Exchanges parts of `items` items of `size` bytes in rounds. `pack(to, first, buffer)` writes items for a rank, beginning
+    /// with item `first`; `take` receives the items of each round, the own part included. Between nodes a round moves `at_once`
+    /// items of each part.
     fn exchange(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (items, size): (usize, usize),
         at_once: usize,
         pack: impl Fn(usize, usize, &mut [u8]),
@@ -336,7 +339,7 @@ impl Collective<'_> {
     ) {
         let (team, members) = (self.team, self.team.size());
         if team.node_count() == 1 && size <= SCRATCH_BYTES {
-            return self.exchange_on_the_node(purpose, (items, size), pack, take);
+            return self.exchange_on_the_node(signature, (items, size), pack, take);
         }
         let mut packed = vec![0; members * at_once * size];
         let mut received = packed.clone();
@@ -346,7 +349,7 @@ impl Collective<'_> {
             let part = (end - first) * size;
             let (packed, received) = (&mut packed[..part * members], &mut received[..part * members]);
             (0..members).for_each(|to| pack(to, first, &mut packed[to * part..][..part]));
-            self.alltoall(purpose, SendBuf::of(packed), RecvBuf::of(received));
+            self.alltoall(signature, SendBuf::of(packed), RecvBuf::of(received));
             let read = |from: usize, at: usize, into: &mut [u8]| {
                 into.copy_from_slice(&received[from * part + at..][..into.len()]);
             };
@@ -354,11 +357,12 @@ impl Collective<'_> {
         }
     }
 
-    /// Runs [`exchange`](Self::exchange) on one node. `take` is called with all members' parts together, or with some in very large teams.
+    /// Runs [`exchange`](Self::exchange) on one node. `take` is called with all members' parts together, or with some in very large
+    /// teams.
     #[inline]
     pub(super) fn exchange_on_the_node(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (items, size): (usize, usize),
         pack: impl Fn(usize, usize, &mut [u8]),
         mut take: impl Take,
@@ -367,7 +371,7 @@ impl Collective<'_> {
         let (shape, bytes) = (TeamShape::of(team), items.saturating_mul(size));
         let by_ring = bytes > 0
             && size <= shape.room_of_chunk()
-            && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
+            && self.way(signature, Pattern::Alltoall(bytes), false) == Way::Rings;
         // Number of members whose parts one barrier moves.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
         let others = (width - 1).max(1);
@@ -389,7 +393,7 @@ impl Collective<'_> {
             let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
             let bytes = (distances.end - distances.start.max(1)) * room_of_one;
             let staged = Staged { by_ring, total: items, at_once, bytes, writes: true, reads: true };
-            self.staged(purpose, staged, of_one_node, |turn| match turn {
+            self.staged(signature, staged, of_one_node, |turn| match turn {
                 Turn::Write(items, mut room) => {
                     for distance in distances.start.max(1)..distances.end {
                         let bytes = items.len() * size;
@@ -416,13 +420,13 @@ impl Collective<'_> {
     /// Runs [`Team::alltoalls`] on bytes: `items` items of `size` bytes for each member.
     pub(super) fn alltoall_strided(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (items, size): (usize, usize),
         (from_stride, to_stride): (usize, usize),
         (source, mut into): (SendBuf<'_>, RecvBuf<'_>),
     ) {
         if items * size == 0 {
-            return self.meet(purpose);
+            return self.meet(signature);
         }
         let pack = |to: usize, first: usize, room: &mut [u8]| {
             let first = to * items + first;
@@ -444,17 +448,17 @@ impl Collective<'_> {
                 into.fill(start..start + size, size, &mut |at, into| read(k * size + at, into));
             }
         };
-        self.exchange(purpose, (items, size), items, pack, |some, distances, read| {
+        self.exchange(signature, (items, size), items, pack, |some, distances, read| {
             self.ranks_before(distances)
                 .for_each(|from| unpack(from, &some, &|at, into| read(from, at, into)));
         });
     }
 
-    /// Runs [`Team::alltoallv`] as an alltoall of the counts, then alltoalls of equal pieces until the longest part is sent. `room` returns
-    /// the destination for a given number of items.
+    /// Runs [`Team::alltoallv`] as an alltoall of the counts, then alltoalls of equal pieces until the longest part is sent. `room`
+    /// returns the destination for a given number of items.
     fn alltoallv<'r>(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (source, counts): (SendBuf<'_>, &[usize]),
         size: usize,
         room: impl FnOnce(usize) -> RecvBuf<'r>,
@@ -462,10 +466,10 @@ impl Collective<'_> {
         let members = self.team.size();
         let mut came = vec![0_usize; members];
         let told = RecvBuf::of(bytemuck::cast_slice_mut(&mut came));
-        self.alltoall(purpose, SendBuf::of(bytemuck::cast_slice(counts)), told);
+        self.alltoall(signature, SendBuf::of(bytemuck::cast_slice(counts)), told);
         let mut into = room(came.iter().fold(0, |all: usize, count| all.saturating_add(*count)));
         let mut longest = [counts.iter().max().map_or(0, |count| *count as u64)];
-        self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut longest), u64::max);
+        self.reduce_for(signature, bytemuck::cast_slice_mut(&mut longest), u64::max);
         let longest = (longest[0] as usize).saturating_mul(size);
         if longest == 0 {
             return came;
@@ -478,7 +482,7 @@ impl Collective<'_> {
             source.read(starts[to] + first.min(counts[to] * size), &mut room[..bytes]);
         };
         let at_once = (SCRATCH_BYTES / members / GRAIN * GRAIN).max(GRAIN).min(longest);
-        self.exchange(purpose, (longest, 1), at_once, pack, |some, distances, read| {
+        self.exchange(signature, (longest, 1), at_once, pack, |some, distances, read| {
             for from in self.ranks_before(distances) {
                 let (some, start) = (some.start..some.end.min(came[from] * size), begins[from]);
                 if !some.is_empty() {

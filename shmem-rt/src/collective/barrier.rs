@@ -1,15 +1,15 @@
 //! The checked barrier, with which every collective begins.
 //!
-//! **On a node** each member polls one cache line of each other member ([`MeetingLines`](shmem_core::sync::MeetingLines)), or adds to a
-//! counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone. So members
-//! that call different operations use the same words, and the mismatch is found.
+//! **On a node** each member polls one cache line of each other member ([`BarrierFlags`](shmem_core::sync::BarrierFlags)), or adds
+//! to a counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone.
+//! So members that call different operations use the same words, and the mismatch is found.
 //!
-//! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
-//! Then it releases its node. Where each node has data for each other node, the messages with these data replace the rounds
-//! ([`Parts`](super::barrier_payload::Parts)).
+//! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes))
+//! [rounds](super::schedule::Round). Then it releases its node. Where each node has data for each other node, the messages with
+//! these data replace the rounds ([`Parts`](super::barrier_payload::Parts)).
 //!
-//! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a phase.
-//! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the operation.
+//! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a
+//! phase. Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the operation.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -18,16 +18,16 @@ use shmem_core::context::{Endpoint, Far, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::segment_table::SYSTEM;
-use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
+use shmem_core::sync::{Arrival, SIGNATURE_WORDS, Shown};
 use shmem_core::system_area::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
-use super::barrier_payload::{Message, Nothing, Payload, straight, word_of};
+use super::barrier_payload::{Message, Nothing, Payload, direct, word_of};
 use super::compared_argument::Argument;
 use super::mismatch::Stranger;
 use super::request::{Started, Task};
 use super::schedule::Round;
-use crate::group::{Collective, Meeting, Operation, Purpose, Team};
+use crate::group::{BarrierKind, CallSignature, Collective, Operation, Team};
 
 impl Team {
     /// Blocks until all members have called `barrier`, and makes all their earlier operations visible to all members.
@@ -43,7 +43,8 @@ impl Team {
         self.meet_once(token.endpoint(), Operation::of(Family::TeamBarrier), Some(location));
     }
 
-    /// Blocks until all members have called `sync`. Stores to this node are then visible; transfers to other nodes may be incomplete.
+    /// Blocks until all members have called `sync`. Stores to this node are then visible; transfers to other nodes may be
+    /// incomplete.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_sync`.
     #[track_caller]
@@ -55,9 +56,10 @@ impl Team {
     /// Starts a barrier and returns. After a [wait](Started::wait) for the barrier all members have started it, and their earlier
     /// operations are visible, as after a [`barrier`](Self::barrier).
     ///
-    /// All members must start the same collectives of a team in the same order, between the same blocking collectives. Otherwise the job
-    /// ends with an error text that names both calls. Started collectives may be waited for in any order, or dropped. A team has up to four
-    /// of them under way, and the start of a fifth blocks until the first is complete. Nothing else makes a start block.
+    /// All members must start the same collectives of a team in the same order, between the same blocking collectives. Otherwise
+    /// the job ends with an error text that names both calls. Started collectives may be waited for in any order, or dropped. A
+    /// team has up to four of them under way, and the start of a fifth blocks until the first is complete. Nothing else makes a
+    /// start block.
     ///
     /// Source: MPI 4.1, `MPI_Ibarrier`.
     #[doc(alias = "MPI_Ibarrier")]
@@ -77,55 +79,56 @@ impl Team {
         operation: Operation,
         location: Option<&'static Location<'static>>,
     ) {
-        let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location };
-        self.enter(endpoint, location).meet(&purpose);
+        let signature =
+            CallSignature { operation, opens: false, arguments: &[], subject: &String::new, location };
+        self.enter(endpoint, location).meet(&signature);
     }
 }
 
 impl Collective<'_> {
-    /// Blocks until all members have entered the barrier. Ends the job unless all pass the same purpose: operation and arguments.
-    pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
-        self.meet_with(purpose, &mut Nothing);
+    /// Blocks until all members have entered the barrier. Ends the job unless all pass the same signature: operation and arguments.
+    pub(crate) fn meet(&self, signature: &CallSignature<'_>) {
+        self.barrier_with(signature, &mut Nothing);
     }
 
     /// Runs [`meet`](Self::meet), with a payload in the messages between nodes.
-    pub(super) fn meet_with(&self, purpose: &Purpose<'_>, payload: &mut dyn Payload) {
+    pub(super) fn barrier_with(&self, signature: &CallSignature<'_>, payload: &mut dyn Payload) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
-            self.tell_purpose(purpose, count);
+            self.tell_purpose(signature, count);
         }
-        let statement = payload.signature().copied();
-        if let Some(words) = &statement {
+        let words = payload.signature().copied();
+        if let Some(words) = &words {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
-            mine.teams[self.team.index].stated[half(count)].write(words);
+            mine.teams[self.team.index].signatures[half(count)].write(words);
         }
-        // Members that have started different numbers of collectives are a mismatch, so the number is hashed too. Its low 32 bits suffice,
-        // because the numbers of two members are close. The low 16 bits of `mark` still encode `opens`.
+        // Members that have started different numbers of collectives are a mismatch, so the number is hashed too. Its low 32 bits
+        // suffice, because the numbers of two members are close. The low 16 bits of `mark` still encode `opens`.
         let started = u64::from(self.team.started() as u32);
-        let mark = purpose.fingerprint() ^ (started << 16);
-        match self.team.meeting {
-            Meeting::Lines => self.meet_in_lines(purpose, mark, count),
-            Meeting::Counter => self.meet_at_counter(purpose, mark, count, payload),
+        let mark = signature.fingerprint() ^ (started << 16);
+        match self.team.barrier_kind {
+            BarrierKind::Lines => self.barrier_by_flags(signature, mark, count),
+            BarrierKind::Counter => self.barrier_by_counter(signature, mark, count, payload),
         }
-        self.compare_on_the_node(purpose, count, statement.as_ref());
+        self.compare_on_the_node(signature, count, words.as_ref());
     }
 
     /// Ends the job unless all members of this node have the same call signature. Does nothing without a signature.
     fn compare_on_the_node(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         count: u64,
-        statement: Option<&[u64; STATEMENT_WORDS]>,
+        words: Option<&[u64; SIGNATURE_WORDS]>,
     ) {
-        let Some(words) = statement else { return };
+        let Some(words) = words else { return };
         let Self { team, endpoint, .. } = *self;
-        let stated = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index].stated[half(count)];
-        if !team.neighbours().iter().all(|pe| stated(pe).says(words)) {
-            self.disagree(purpose, count, Stranger::Here);
+        let signatures = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index].signatures[half(count)];
+        if !team.neighbours().iter().all(|pe| signatures(pe).equals(words)) {
+            self.disagree(signature, count, Stranger::Here);
         }
     }
 
-    fn meet_in_lines(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
+    fn barrier_by_flags(&self, signature: &CallSignature<'_>, mark: u64, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let lines = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index].lines;
         let mine = lines(endpoint.me());
@@ -151,44 +154,50 @@ impl Collective<'_> {
         self.wait_until(
             arrived,
             |timeout, done| {
-                self.refuse_strays(purpose, count);
+                self.refuse_strays(signature, count);
                 bell.sleep(timeout, done);
             },
-            || self.activity(purpose, count),
+            || self.activity(signature, count),
         );
         if differs {
-            self.disagree(purpose, count, Stranger::Here);
+            self.disagree(signature, count, Stranger::Here);
         }
     }
 
-    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, payload: &mut dyn Payload) {
+    fn barrier_by_counter(
+        &self,
+        signature: &CallSignature<'_>,
+        mark: u64,
+        count: u64,
+        payload: &mut dyn Payload,
+    ) {
         let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
             Arrival::Early(generation) => self.wait_until(
                 || area.node.is_open(generation),
                 |timeout, _| {
-                    self.refuse_strays(purpose, count);
+                    self.refuse_strays(signature, count);
                     area.node.sleep(generation, timeout);
                 },
-                || self.activity(purpose, count),
+                || self.activity(signature, count),
             ),
             Arrival::Last => {
                 if team.node_count() > 1 {
-                    self.meet_nodes(area, purpose, (mark << 16) | 1, count, payload);
+                    self.meet_nodes(area, signature, (mark << 16) | 1, count, payload);
                 }
                 area.node.open();
             }
-            Arrival::Mismatch => self.disagree(purpose, count, Stranger::Here),
+            Arrival::Mismatch => self.disagree(signature, count, Stranger::Here),
         }
     }
 
-    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight messages. Then runs
-    /// dissemination rounds, unless straight messages went to all other nodes.
+    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight messages. Then
+    /// runs dissemination rounds, unless straight messages went to all other nodes.
     fn meet_nodes(
         &self,
         area: &TeamArea,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         word: u64,
         count: u64,
         payload: &mut dyn Payload,
@@ -196,17 +205,17 @@ impl Collective<'_> {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
         // Compare before sending, because other nodes get one word that stands for all members of this node.
-        self.compare_on_the_node(purpose, count, payload.signature());
+        self.compare_on_the_node(signature, count, payload.signature());
         let distances = payload.distances();
         let messages = distances.len() as u64;
         for distance in distances {
             let to = team.leader((team.node + distance) % nodes);
-            self.send(to, payload.straight(self, distance), straight(team, set), word);
+            self.send(to, payload.direct(self, distance), direct(team, set), word);
         }
         if messages + 1 < nodes as u64 {
             payload.prepare(self);
             for round in Round::all(nodes) {
-                self.go_round(area, purpose, (word, count), payload, (round, messages == 0));
+                self.go_round(area, signature, (word, count), payload, (round, messages == 0));
             }
             payload.finish(self);
         }
@@ -217,22 +226,23 @@ impl Collective<'_> {
         let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
         // The low 16 bits count the messages, if there are at most 65,535 nodes.
         let counted = |shown: u64| shown as u16 == all as u16 && nodes <= usize::from(u16::MAX);
-        let arrived = &area.straight[set];
-        self.wait_for_nodes(purpose, count, || {
+        let arrived = &area.direct[set];
+        self.wait_for_nodes(signature, count, || {
             let shown = arrived.load(Ordering::SeqCst);
             shown == all || counted(shown)
         });
         if arrived.load(Ordering::Acquire) != all {
-            self.disagree(purpose, count, Stranger::Elsewhere);
+            self.disagree(signature, count, Stranger::Elsewhere);
         }
         expected.store(all, Ordering::Relaxed);
     }
 
-    /// Runs one dissemination round. `nothing_straight`: this barrier has no straight messages, so the arrival of one is a mismatch.
+    /// Runs one dissemination round. `nothing_straight`: this barrier has no straight messages, so the arrival of one is a
+    /// mismatch.
     fn go_round(
         &self,
         area: &TeamArea,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (word, count): (u64, u64),
         payload: &mut dyn Payload,
         (round, nothing_straight): (Round, bool),
@@ -243,17 +253,17 @@ impl Collective<'_> {
         let message = payload.send(self, round);
         self.send(to, message, word_of(team, set, number), word);
         let known = area.expected_straight[set].load(Ordering::Relaxed);
-        let strayed = || nothing_straight && area.straight[set].load(Ordering::Relaxed) != known;
+        let strayed = || nothing_straight && area.direct[set].load(Ordering::Relaxed) != known;
         let before = area.expected[set][number].load(Ordering::Relaxed);
         let (expected, arrived) = (before.wrapping_add(word), &area.rounds[set][number]);
-        self.wait_for_nodes(purpose, count, || arrived.load(Ordering::SeqCst) != before || strayed());
+        self.wait_for_nodes(signature, count, || arrived.load(Ordering::SeqCst) != before || strayed());
         let shown = arrived.load(Ordering::Acquire);
         if shown == before {
-            self.disagree(purpose, count, Stranger::Elsewhere);
+            self.disagree(signature, count, Stranger::Elsewhere);
         }
-        let says = |words| area.brought[set][number].says(words);
-        if shown != expected || !payload.signature().is_none_or(says) {
-            self.disagree(purpose, count, Stranger::On((team.node + nodes - distance) % nodes));
+        let equals = |words| area.remote_signatures[set][number].equals(words);
+        if shown != expected || !payload.signature().is_none_or(equals) {
+            self.disagree(signature, count, Stranger::On((team.node + nodes - distance) % nodes));
         }
         area.expected[set][number].store(expected, Ordering::Relaxed);
         payload.receive(self, round);
@@ -265,28 +275,28 @@ impl Collective<'_> {
         let word = Remote { pe: to, segment: SYSTEM, offset: word };
         let there = Remote { offset: message.to, ..word };
         let (add, until) = (SignalOp::Add(more), Until::Return);
-        // SAFETY: `word` is the offset of an aligned `AtomicU64` in the system area of every PE. The message's source is readable and
-        // unchanged until this call returns. Its target is a runtime buffer of at least `message.bytes` bytes (`Message`).
+        // SAFETY: `word` is the offset of an aligned `AtomicU64` in the system area of every PE. The message's source is readable
+        // and unchanged until this call returns. Its target is a runtime buffer of at least `message.bytes` bytes (`Message`).
         unsafe {
             far.transport.put_signal(far.channel, there, message.source, message.bytes, word, add, until);
         }
     }
 
-    fn wait_for_nodes(&self, purpose: &Purpose<'_>, count: u64, is_there: impl Fn() -> bool) {
+    fn wait_for_nodes(&self, signature: &CallSignature<'_>, count: u64, is_there: impl Fn() -> bool) {
         let Self { team, endpoint, .. } = *self;
         let system = team.system_at(endpoint, team.leader(team.node));
         self.wait_until(
             is_there,
             |timeout, done| {
-                self.refuse_strays(purpose, count);
+                self.refuse_strays(signature, count);
                 system.doorbell.sleep(timeout, done);
             },
-            || self.activity(purpose, count),
+            || self.activity(signature, count),
         );
     }
 
     fn far(&self) -> &Far {
-        let far = self.team.job.network.meetings.as_ref();
+        let far = self.team.job.network.barriers.as_ref();
         far.unwrap_or_else(|| unreachable!("several nodes have a transport"))
     }
 }

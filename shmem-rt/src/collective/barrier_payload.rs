@@ -1,28 +1,31 @@
 //! Payloads: data that nodes exchange in the messages of a barrier.
 //!
-//! The last member of a node to arrive acts for the node. It collects the contributions of the node's members, and sends them with the
-//! words of the barrier to the first member of another node. Data arrive in that first member's *mirror*, a buffer that its node's members
-//! read.
+//! The last member of a node to arrive acts for the node. It collects the contributions of the node's members, and sends them with
+//! the words of the barrier to the first member of another node. Data arrive in that first member's receive buffer, a buffer that
+//! its node's members read.
 //!
-//! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination. [`Parts`]
-//! travel in *straight messages* to their receivers' nodes. If every node receives one, straight messages replace the rounds. A node's
-//! [`Signature`] is compared before the next round begins. So the word of a round implies equal signatures on all nodes whose words the
-//! sender has received.
+//! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination.
+//! [`Parts`] travel in *straight messages* to their receivers' nodes. If every node receives one, straight messages replace the
+//! rounds. A node's [`SignaturePayload`] is compared before the next round begins. So the word of a round implies equal signatures
+//! on all nodes whose words the sender has received.
 //!
 //! # Why no message needs an acknowledgement
 //!
-//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another node, and the receiver
-//! waits for the message's word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the last barrier that
-//! used the same set. The messages of `n - 2` have arrived and been read, because members read the data of a barrier before they enter the
-//! next barrier. So at most two messages from one node to another are under way, one for each set, in any order. Within a message the data
-//! arrive before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
+//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another node, and the
+//! receiver waits for the message's word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the
+//! last barrier that used the same set. The messages of `n - 2` have arrived and been read, because members read the data of a
+//! barrier before they enter the next barrier. So at most two messages from one node to another are under way, one for each set, in
+//! any order. Within a message the data arrive before the word
+//! ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
 use core::mem::offset_of;
 use core::ops::Range;
 
 use shmem_core::pe::Pe;
-use shmem_core::sync::{STATEMENT_WORDS, Statement};
-use shmem_core::system_area::{DESK_BYTES, MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
+use shmem_core::sync::{SIGNATURE_WORDS, SignatureWords};
+use shmem_core::system_area::{
+    RECEIVE_BUFFER_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea, WORK_BUFFER_BYTES,
+};
 
 use super::schedule::Round;
 use super::user_buffer::{RecvBuf, SendBuf};
@@ -35,7 +38,7 @@ pub(super) const GRAIN: usize = 16;
 /// Data that travel with the words of a barrier between nodes. The member that acts for its node calls these methods.
 pub(super) trait Payload {
     /// Returns the call signature of the node, or None if this barrier compares none.
-    fn signature(&self) -> Option<&[u64; STATEMENT_WORDS]> {
+    fn signature(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
         None
     }
 
@@ -45,7 +48,7 @@ pub(super) trait Payload {
     }
 
     /// Returns the straight message to the node at the given distance.
-    fn straight(&self, _: &Collective<'_>, _: usize) -> Message {
+    fn direct(&self, _: &Collective<'_>, _: usize) -> Message {
         Message::EMPTY
     }
 
@@ -80,20 +83,20 @@ pub(super) struct Nothing;
 impl Payload for Nothing {}
 
 /// Payload: the call signature of the member that acts for a node.
-pub(super) struct Signature<'w> {
-    pub(super) words: &'w [u64; STATEMENT_WORDS],
+pub(super) struct SignaturePayload<'w> {
+    pub(super) words: &'w [u64; SIGNATURE_WORDS],
     /// Index of the buffer set: 0 or 1.
     pub(super) half: usize,
 }
 
-impl Payload for Signature<'_> {
-    fn signature(&self) -> Option<&[u64; STATEMENT_WORDS]> {
+impl Payload for SignaturePayload<'_> {
+    fn signature(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
         Some(self.words)
     }
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
-        let within = (self.half * ROUNDS + round.number) * size_of::<Statement>();
-        let to = area(collective.team) + offset_of!(TeamArea, brought) + within;
+        let within = (self.half * ROUNDS + round.number) * size_of::<SignatureWords>();
+        let to = area(collective.team) + offset_of!(TeamArea, remote_signatures) + within;
         Message { source: self.words.as_ptr().cast(), bytes: size_of_val(self.words), to }
     }
 }
@@ -109,8 +112,8 @@ pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
 }
 
 /// Returns the offset of the word that straight messages increment on a node's first member.
-pub(super) fn straight(team: &Team, half: usize) -> usize {
-    area(team) + offset_of!(TeamArea, straight) + half * size_of::<u64>()
+pub(super) fn direct(team: &Team, half: usize) -> usize {
+    area(team) + offset_of!(TeamArea, direct) + half * size_of::<u64>()
 }
 
 /// Returns the offset of a member's contribution buffer, its scratch, of [`SCRATCH_BYTES`].
@@ -118,14 +121,16 @@ pub(super) fn scratch(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
 }
 
-/// Returns the offset of the mirror: the buffer of [`MIRROR_BYTES`] on a node's first member that receives data from other nodes.
-pub(super) fn mirror(team: &Team, half: usize) -> usize {
-    area(team) + offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
+/// Returns the offset of the receive buffer: the buffer of [`RECEIVE_BUFFER_BYTES`] on a node's first member that receives data
+/// from other nodes.
+pub(super) fn receive_buffer(team: &Team, half: usize) -> usize {
+    area(team) + offset_of!(TeamArea, receive_buffer) + half * RECEIVE_BUFFER_BYTES
 }
 
-/// Returns the offset of the desk: working memory of [`DESK_BYTES`] on a node's first member, used by the member that acts for the node.
-pub(super) fn desk(team: &Team) -> usize {
-    area(team) + offset_of!(TeamArea, desk)
+/// Returns the offset of the work buffer: working memory of [`WORK_BUFFER_BYTES`] on a node's first member, used by the member that
+/// acts for the node.
+pub(super) fn work_buffer(team: &Team) -> usize {
+    area(team) + offset_of!(TeamArea, work_buffer)
 }
 
 #[inline]
@@ -140,29 +145,31 @@ pub(super) fn address(collective: &Collective<'_>, offset: usize) -> *mut u8 {
     address_on(collective, team.leader(team.node), offset)
 }
 
-/// Whether every node has exactly one member. That member writes its contribution directly to the mirror.
+/// Whether every node has exactly one member. That member writes its contribution directly to the receive buffer.
 pub(super) fn is_alone(team: &Team) -> bool {
     team.size() == team.node_count()
 }
 
 /// Returns the maximum bytes per barrier where a single member contributes.
 pub(super) fn room_of_one(members: usize, nodes: usize) -> usize {
-    if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
+    if nodes > 1 && nodes == members { RECEIVE_BUFFER_BYTES } else { SCRATCH_BYTES }
 }
 
-/// Returns the maximum bytes of each member per barrier, and how many members contribute to one barrier: all, except in very large teams.
+/// Returns the maximum bytes of each member per barrier, and how many members contribute to one barrier: all, except in very large
+/// teams.
 pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     if nodes == 1 {
         return (SCRATCH_BYTES, members);
     }
-    match MIRROR_BYTES / members / GRAIN * GRAIN {
-        0 => (GRAIN, MIRROR_BYTES / GRAIN),
+    match RECEIVE_BUFFER_BYTES / members / GRAIN * GRAIN {
+        0 => (GRAIN, RECEIVE_BUFFER_BYTES / GRAIN),
         each => (each.min(room_of_one(members, nodes)), members),
     }
 }
 
-/// Payload: the contributions of all members, sent unchanged to all nodes. The contributions of one node form a block. A mirror has the
-/// block of its own node first, then the block of the node before, and so on. So the blocks sent in a round are contiguous on both sides.
+/// Payload: the contributions of all members, sent unchanged to all nodes. The contributions of one node form a block. A receive
+/// buffer has the block of its own node first, then the block of the node before, and so on. So the blocks sent in a round are
+/// contiguous on both sides.
 pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,
@@ -210,11 +217,14 @@ impl Shares {
 }
 
 impl<'c> Blocks<'c> {
-    pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
+    pub(super) fn new(team: &'c Team, barrier: u64, shares: Shares) -> Self {
         let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
-        let blocks = Self { half: (meeting % 2) as usize, ..Self::of(team.layout(), shares, root) };
+        let blocks = Self { half: (barrier % 2) as usize, ..Self::of(team.layout(), shares, root) };
         let all = blocks.back(team.node, team.node_count());
-        assert!(all <= MIRROR_BYTES, "contributions of {all} bytes in a mirror of {MIRROR_BYTES}");
+        assert!(
+            all <= RECEIVE_BUFFER_BYTES,
+            "contributions of {all} bytes in a receive buffer of {RECEIVE_BUFFER_BYTES}"
+        );
         blocks
     }
 
@@ -226,7 +236,7 @@ impl<'c> Blocks<'c> {
         self.back(node, round.known() + 1) - self.start(node, round)
     }
 
-    /// Returns the offset in a node's mirror of the blocks that the node sends in a round: all blocks, or all but its own.
+    /// Returns the offset in a node's receive buffer of the blocks that the node sends in a round: all blocks, or all but its own.
     fn start(&self, node: usize, round: Round) -> usize {
         if round.with_own { 0 } else { self.back(node, 1) }
     }
@@ -240,11 +250,11 @@ impl<'c> Blocks<'c> {
             Shares::Equal(bytes) => bytes * self.layout.slot(rank, from),
             Shares::Each { before, .. } => before[rank],
         };
-        mirror(team, self.half) + block + within
+        receive_buffer(team, self.half) + block + within
     }
 
     pub(super) fn end(&self, team: &Team) -> usize {
-        mirror(team, self.half) + MIRROR_BYTES
+        receive_buffer(team, self.half) + RECEIVE_BUFFER_BYTES
     }
 
     /// Returns the total bytes of the blocks of `count` consecutive nodes that end with `node`.
@@ -262,7 +272,7 @@ impl Payload for Blocks<'_> {
     fn prepare(&mut self, collective: &Collective<'_>) {
         let team = collective.team;
         if is_alone(team) {
-            // The only member of the node has written its contribution to the mirror.
+            // The only member of the node has written its contribution to the receive buffer.
             return;
         }
         for (rank, member) in self.layout.ranks_on(team.node).zip(team.neighbours()) {
@@ -271,8 +281,9 @@ impl Payload for Blocks<'_> {
                 let from = address_on(collective, *member, scratch(team, self.half));
                 let to = address(collective, self.offset(team, rank));
                 assert!(bytes <= SCRATCH_BYTES, "{bytes} bytes in a room of {SCRATCH_BYTES}");
-                // SAFETY: `from` has `bytes` bytes (asserted), which the owner contributed, and which it overwrites only after the next
-                // barrier. `to` has room for them in the mirror (`new`), and only the PE acting for the node writes there.
+                // SAFETY: `from` has `bytes` bytes (asserted), which the owner contributed, and which it overwrites only after the
+                // next barrier. `to` has room for them in the receive buffer (`new`), and only the PE acting for the node writes
+                // there.
                 unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
             }
         }
@@ -280,16 +291,16 @@ impl Payload for Blocks<'_> {
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
         let team = collective.team;
-        let (node, nodes, mirror) = (team.node, team.node_count(), mirror(team, self.half));
+        let (node, nodes, receive_buffer) = (team.node, team.node_count(), receive_buffer(team, self.half));
         let to = self.back((node + round.distance) % nodes, round.distance + usize::from(!round.with_own));
-        let source = address(collective, mirror + self.start(node, round));
-        Message { source, bytes: self.sent(node, round), to: mirror + to }
+        let source = address(collective, receive_buffer + self.start(node, round));
+        Message { source, bytes: self.sent(node, round), to: receive_buffer + to }
     }
 }
 
-/// Payload: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two nodes
-/// has, for each member of the sending node by rank, the parts for all members of the receiving node. In a mirror the messages are in the
-/// order of distance from their senders: first the message of the node just before.
+/// Payload: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two
+/// nodes has, for each member of the sending node by rank, the parts for all members of the receiving node. In a receive buffer the
+/// messages are in the order of distance from their senders: first the message of the node just before.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,
@@ -322,7 +333,8 @@ impl Portion {
         let fits = |nodes: usize, slots: usize, bytes: usize| {
             let contributed = nodes.saturating_mul(slots).saturating_mul(bytes);
             let arriving = contributed.saturating_mul(most);
-            arriving <= MIRROR_BYTES.min(DESK_BYTES) && (most == 1 || contributed <= SCRATCH_BYTES)
+            arriving <= RECEIVE_BUFFER_BYTES.min(WORK_BUFFER_BYTES)
+                && (most == 1 || contributed <= SCRATCH_BYTES)
         };
         let largest = |most: usize, fits: &dyn Fn(usize) -> bool| {
             let (mut yes, mut no) = (1, most + 1);
@@ -332,7 +344,8 @@ impl Portion {
             }
             yes
         };
-        // Maximises the bytes first, then the receivers, then the nodes. At distance 0, the own node, members read each other's scratch.
+        // Maximises the bytes first, then the receivers, then the nodes. At distance 0, the own node, members read each other's
+        // scratch.
         let first = usize::from(most == 1);
         let bytes = largest(part.max(1), &|bytes| fits(1, 1, bytes));
         let slots = largest(most, &|slots| fits(1, slots, bytes));
@@ -365,10 +378,10 @@ impl Portion {
 }
 
 impl<'c> Parts<'c> {
-    /// Returns the payload of barrier number `meeting` for one portion. `source` contains the parts for all ranks.
-    pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: SendBuf<'c>) -> Self {
+    /// Returns the payload of barrier number `barrier` for one portion. `source` contains the parts for all ranks.
+    pub(super) fn new(team: &'c Team, barrier: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
-        Self { half: (meeting % 2) as usize, layout: team.layout(), portion, alone }
+        Self { half: (barrier % 2) as usize, layout: team.layout(), portion, alone }
     }
 
     /// Copies the calling PE's parts of the portion to its scratch, if nodes have several members.
@@ -386,9 +399,9 @@ impl<'c> Parts<'c> {
                 let at = self.portion.at(distance, receiver);
                 let to = endpoint.mine(scratch(team, self.half) + at);
                 assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
-                // SAFETY: `to` has `bytes` bytes (asserted), and any bytes are valid values. No PE reads the scratch now, because its last
-                // readers have entered the barrier before this one since, in whatever operation. No other thread of this PE is in a
-                // collective of the team (`Team::enter`).
+                // SAFETY: `to` has `bytes` bytes (asserted), and any bytes are valid values. No PE reads the scratch now, because
+                // its last readers have entered the barrier before this one since, in whatever operation. No other thread of this
+                // PE is in a collective of the team (`Team::enter`).
                 let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
                 source.read(rank * part + from, room);
             }
@@ -409,7 +422,7 @@ impl<'c> Parts<'c> {
                     0 => address_on(collective, team.member(rank), scratch(team, self.half) + which * bytes),
                     _ => {
                         let at = self.offset(team.node, distance) + (sender * taken + which) * bytes;
-                        address(collective, mirror(team, self.half) + at)
+                        address(collective, receive_buffer(team, self.half) + at)
                     }
                 };
                 // SAFETY: the `bytes` bytes at `place` arrived with the barrier, or were contributed before it. They stay until two
@@ -423,7 +436,7 @@ impl<'c> Parts<'c> {
         self.portion.receivers(self.layout, node)
     }
 
-    /// Returns the offset, in the mirror of `node`, of the message from the node that is `distance` before.
+    /// Returns the offset, in the receive buffer of `node`, of the message from the node that is `distance` before.
     fn offset(&self, node: usize, distance: usize) -> usize {
         let (nodes, first) = (self.layout.nodes(), self.portion.nodes.0.max(1));
         // Number of members of the nodes at distances `first..distance`.
@@ -437,30 +450,30 @@ impl Payload for Parts<'_> {
         self.portion.distances()
     }
 
-    fn straight(&self, collective: &Collective<'_>, distance: usize) -> Message {
+    fn direct(&self, collective: &Collective<'_>, distance: usize) -> Message {
         let team = collective.team;
         let there = (team.node + distance) % team.node_count();
         let (taken, (from, bytes)) = (self.taken(there), self.portion.bytes);
         if taken == 0 || bytes == 0 {
             return Message::EMPTY;
         }
-        let to = mirror(team, self.half) + self.offset(there, distance);
+        let to = receive_buffer(team, self.half) + self.offset(there, distance);
         if let Some((source, part)) = self.alone {
             // With one member each, nodes are numbered in the order of ranks.
             debug_assert!(team.node_of(there) == there, "each node has one member");
             return Message { source: source.at(there * part + from, bytes), bytes, to };
         }
         let (each, near) = (taken * bytes, team.neighbours());
-        assert!(near.len() * each <= DESK_BYTES, "{} parts of {each} bytes", near.len());
+        assert!(near.len() * each <= WORK_BUFFER_BYTES, "{} parts of {each} bytes", near.len());
         for (k, member) in near.iter().enumerate() {
             let from =
                 address_on(collective, *member, scratch(team, self.half) + self.portion.at(distance, 0));
-            let into = address(collective, desk(team) + k * each);
-            // SAFETY: `from` has `each` bytes, which its owner contributed, and which it overwrites only after the next barrier. `into` has
-            // `each` bytes in the desk (asserted), the working memory of the PE acting for the node.
+            let into = address(collective, work_buffer(team) + k * each);
+            // SAFETY: `from` has `each` bytes, which its owner contributed, and which it overwrites only after the next barrier.
+            // `into` has `each` bytes in the work buffer (asserted), the working memory of the PE acting for the node.
             unsafe { core::ptr::copy_nonoverlapping(from, into, each) };
         }
-        Message { source: address(collective, desk(team)), bytes: near.len() * each, to }
+        Message { source: address(collective, work_buffer(team)), bytes: near.len() * each, to }
     }
 }
 
@@ -474,10 +487,16 @@ mod tests {
             for nodes in [2, members] {
                 let (bytes, at_once) = room_of_each(members, nodes);
                 assert!(bytes >= GRAIN && bytes.is_multiple_of(GRAIN) && at_once <= members, "{members}");
-                assert!(bytes <= room_of_one(members, nodes) && bytes * at_once <= MIRROR_BYTES, "{members}");
+                assert!(
+                    bytes <= room_of_one(members, nodes) && bytes * at_once <= RECEIVE_BUFFER_BYTES,
+                    "{members}"
+                );
                 // The most that is to be had: a grain more of each would not fit, or a member more.
-                let is_full = bytes == SCRATCH_BYTES || (bytes + GRAIN) * at_once > MIRROR_BYTES;
-                assert!(is_full && (at_once == members || bytes * (at_once + 1) > MIRROR_BYTES), "{members}");
+                let is_full = bytes == SCRATCH_BYTES || (bytes + GRAIN) * at_once > RECEIVE_BUFFER_BYTES;
+                assert!(
+                    is_full && (at_once == members || bytes * (at_once + 1) > RECEIVE_BUFFER_BYTES),
+                    "{members}"
+                );
             }
         }
         assert_eq!(room_of_each(5000, 1), (SCRATCH_BYTES, 5000), "memory of one node is read where it lies");
@@ -495,7 +514,7 @@ mod tests {
                     let Portion { nodes: (node, width), slots: (slot, slots), bytes: (from, length) } =
                         portion;
                     assert!(node + width <= nodes && from + length <= part.max(1), "{portion:?}");
-                    assert!(width * slots * length * most <= MIRROR_BYTES, "{portion:?}");
+                    assert!(width * slots * length * most <= RECEIVE_BUFFER_BYTES, "{portion:?}");
                     assert!(most == 1 || width * slots * length <= SCRATCH_BYTES, "{portion:?}");
                     bytes += width * slots.min(most - slot) * length;
                 }

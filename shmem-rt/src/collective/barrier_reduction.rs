@@ -1,22 +1,24 @@
 //! Short reductions and scans between nodes: partial results travel by the dissemination rounds of the barrier.
 //!
-//! After each round a node has the partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of these nodes'
-//! ranks. So operands are combined in the order of the [tree](super::reduction_order), each exactly once. For an exact operation (one whose
-//! result is the same in any order) a single value replaces the cover. A value has the same offset on all nodes, so the sender knows the
-//! offset. On a node's first member, received values are stored in the mirror, and combined values on the desk
-//! ([`barrier_payload`](super::barrier_payload)).
+//! After each round a node has the partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of
+//! these nodes' ranks. So operands are combined in the order of the [tree](super::reduction_order), each exactly once. For an exact
+//! operation (one whose result is the same in any order) a single value replaces the cover. A value has the same offset on all
+//! nodes, so the sender knows the offset. On a node's first member, received values are stored in the receive buffer, and combined
+//! values on the work buffer ([`barrier_payload`](super::barrier_payload)).
 
 use core::ops::Range;
 use core::slice::from_ref;
 
 use shmem_core::pe::Pe;
-use shmem_core::system_area::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
+use shmem_core::system_area::{RECEIVE_BUFFER_BYTES, SCRATCH_BYTES, WORK_BUFFER_BYTES};
 
-use super::barrier_payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
+use super::barrier_payload::{
+    GRAIN, Message, Payload, address, address_on, is_alone, receive_buffer, scratch, work_buffer,
+};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, Vertex, fold, fold_vertices};
 use super::schedule::Round;
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 use crate::members::Layout;
 
 /// Payload: the partial results for one piece of the data. They combine all members or, in a scan, the members on lower nodes.
@@ -29,9 +31,11 @@ pub(super) struct PartialResults<'p> {
     is_scan: bool,
     /// Whether the operation is exact, so that one value represents any set of nodes.
     is_exact: bool,
-    /// Contribution of a node's only member, replaced by the result. None if nodes have several members: these contribute in scratch.
+    /// Contribution of a node's only member, replaced by the result. None if nodes have several members: these contribute in
+    /// scratch.
     alone: Option<&'p mut [u8]>,
-    /// Offset of the other nodes' combined values; None before the first arrival. Offsets are in the slot of the node's first member.
+    /// Offset of the other nodes' combined values; None before the first arrival. Offsets are in the slot of the node's first
+    /// member.
     others: Option<usize>,
 }
 
@@ -39,24 +43,25 @@ impl Collective<'_> {
     /// Reduces one piece in one barrier. `scan`: None combines all members, `Some(ranks)` the first `ranks` ranks.
     pub(super) fn combine_between_nodes(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         scan: Option<usize>,
         piece: &mut [u8],
         op: &dyn ReduceOp,
     ) {
-        let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
+        let (team, half) = (self.team, (self.next_barrier() % 2) as usize);
         let (bytes, is_scan) = (piece.len(), scan.is_some());
         assert!(bytes <= most_bytes(team.layout(), op, is_scan), "pieces of {bytes} bytes are too long");
         let mut partial = PartialResults { half, bytes, ..PartialResults::of(team.layout(), op, is_scan) };
         if !is_scan && is_alone(team) {
             partial.alone = Some(piece);
-            return self.meet_with(purpose, &mut partial);
+            return self.barrier_with(signature, &mut partial);
         }
         let to = self.endpoint.mine(scratch(team, half));
-        // SAFETY: `to` has `bytes` bytes (`most_bytes`). No PE reads this scratch now, because its last readers have entered the barrier
-        // before this one since, in whatever operation. No other thread of this PE is in a collective of the team (`Team::enter`).
+        // SAFETY: `to` has `bytes` bytes (`most_bytes`). No PE reads this scratch now, because its last readers have entered the
+        // barrier before this one since, in whatever operation. No other thread of this PE is in a collective of the team
+        // (`Team::enter`).
         unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to, bytes) };
-        self.meet_with(purpose, &mut partial);
+        self.barrier_with(signature, &mut partial);
         match scan {
             // SAFETY: the PE that acted for the node wrote the values. No PE overwrites them before this PE's next barrier.
             None => piece.copy_from_slice(unsafe { partial.values(self, partial.made(team, 0), 1) }),
@@ -66,8 +71,8 @@ impl Collective<'_> {
     }
 }
 
-/// Returns the maximum bytes of a value, a multiple of [`GRAIN`]. For an operation that is not exact, 0 if ranks are not in order by node:
-/// a cover would then have nearly as many values as there are members.
+/// Returns the maximum bytes of a value, a multiple of [`GRAIN`]. For an operation that is not exact, 0 if ranks are not in order
+/// by node: a cover would then have nearly as many values as there are members.
 pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
@@ -78,8 +83,8 @@ pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> u
     values_and_bytes(layout.nodes(), has_own, values).1
 }
 
-/// Returns the maximum number of values that a node receives, and the maximum bytes of each. `has_own`: the desk also stores values of the
-/// own node. `values` maps a number of nodes to their number of values.
+/// Returns the maximum number of values that a node receives, and the maximum bytes of each. `has_own`: the work buffer also stores
+/// values of the own node. `values` maps a number of nodes to their number of values.
 pub(super) fn values_and_bytes(
     nodes: usize,
     has_own: bool,
@@ -88,8 +93,8 @@ pub(super) fn values_and_bytes(
     let arriving: usize = Round::all(nodes).map(|round| values(round.distance)).sum();
     let rooms = if nodes > 2 { 4 } else { 1 };
     let made = if has_own { values(1) } else { 0 } + rooms * values(nodes - 1);
-    let most = (MIRROR_BYTES / arriving).min(DESK_BYTES / made) / GRAIN * GRAIN;
-    (arriving, most.min(if has_own { SCRATCH_BYTES } else { MIRROR_BYTES }))
+    let most = (RECEIVE_BUFFER_BYTES / arriving).min(WORK_BUFFER_BYTES / made) / GRAIN * GRAIN;
+    (arriving, most.min(if has_own { SCRATCH_BYTES } else { RECEIVE_BUFFER_BYTES }))
 }
 
 impl<'p> PartialResults<'p> {
@@ -134,13 +139,15 @@ impl<'p> PartialResults<'p> {
 
     fn arriving(&self, team: &Team, round: Round) -> usize {
         let before = Round::all(self.layout.nodes()).take(round.number);
-        mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
+        receive_buffer(team, self.half)
+            + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Returns the offset of desk buffer `which`, for values of all other nodes. Members of the node read the result in buffer 0.
+    /// Returns the offset of work buffer buffer `which`, for values of all other nodes. Members of the node read the result in
+    /// buffer 0.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
-        desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
+        work_buffer(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
     }
 
     /// Returns `values` values at offset `place` in the slot of the node's first member.
@@ -150,8 +157,8 @@ impl<'p> PartialResults<'p> {
     /// The values have been written, and no PE writes there while the result is used.
     unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
         let start = address(collective, place);
-        // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller promises
-        // that they are written and unchanged; any bytes are valid numbers. The endpoint's borrow keeps the buffer mapped.
+        // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller
+        // promises that they are written and unchanged; any bytes are valid numbers. The endpoint's borrow keeps the buffer mapped.
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
     }
 
@@ -162,8 +169,8 @@ impl<'p> PartialResults<'p> {
     /// Nobody else reads or writes there while the result is used.
     unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
         let start = address(collective, place);
-        // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller promises
-        // exclusive use; any bytes are valid numbers. The endpoint's borrow keeps the buffer mapped.
+        // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller
+        // promises exclusive use; any bytes are valid numbers. The endpoint's borrow keeps the buffer mapped.
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
     }
 
@@ -174,8 +181,8 @@ impl<'p> PartialResults<'p> {
     /// The member is on this node, and has contributed to this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
         let from = address_on(collective, member, scratch(collective.team, self.half));
-        // SAFETY: the scratch has `self.bytes` bytes (`most_bytes`). Its owner overwrites them only after the next barrier, which the owner
-        // cannot leave before this PE enters it.
+        // SAFETY: the scratch has `self.bytes` bytes (`most_bytes`). Its owner overwrites them only after the next barrier, which
+        // the owner cannot leave before this PE enters it.
         unsafe { core::slice::from_raw_parts(from, self.bytes) }
     }
 
@@ -184,19 +191,20 @@ impl<'p> PartialResults<'p> {
             return mine;
         }
         let team = collective.team;
-        // SAFETY: `prepare` wrote the values at the start of the desk, and no PE overwrites them before the next barrier.
-        unsafe { self.values(collective, desk(team), self.count(team.node + 1, 1)) }
+        // SAFETY: `prepare` wrote the values at the start of the work buffer, and no PE overwrites them before the next barrier.
+        unsafe { self.values(collective, work_buffer(team), self.count(team.node + 1, 1)) }
     }
 
     /// Returns the combined values of the `nodes` nodes before this node.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
-        // SAFETY: the values at `place` arrived in a round, or the last `join` wrote them. The next `join` writes to another buffer.
+        // SAFETY: the values at `place` arrived in a round, or the last `join` wrote them. The next `join` writes to another
+        // buffer.
         unsafe { self.values(collective, place, self.count(team.node, nodes)) }
     }
 
-    /// Combines the values of `later` nodes before node `end` with the values of the `earlier` nodes before them. Writes the result to
-    /// offset `place`, and returns its number of values.
+    /// Combines the values of `later` nodes before node `end` with the values of the `earlier` nodes before them. Writes the result
+    /// to offset `place`, and returns its number of values.
     fn join(
         &self,
         collective: &Collective<'_>,
@@ -206,7 +214,8 @@ impl<'p> PartialResults<'p> {
     ) -> usize {
         let (team, nodes) = (collective.team, self.layout.nodes());
         let count = self.count(end, later + earlier);
-        // SAFETY: only the PE that acts for the node uses the desk, its working memory. The operands are not in the buffer at `place`.
+        // SAFETY: only the PE that acts for the node uses the work buffer, its working memory. The operands are not in the buffer
+        // at `place`.
         let into = unsafe { self.room_at(collective, place, count) };
         if self.is_exact {
             self.op.combine(into, Some(earliers), laters);
@@ -246,8 +255,8 @@ impl Payload for PartialResults<'_> {
             return;
         }
         let team = collective.team;
-        // SAFETY: only the PE acting for the node uses the desk, its working memory. Contributions are stored elsewhere.
-        let own = unsafe { self.room_at(collective, desk(team), self.count(team.node + 1, 1)) };
+        // SAFETY: only the PE acting for the node uses the work buffer, its working memory. Contributions are stored elsewhere.
+        let own = unsafe { self.room_at(collective, work_buffer(team), self.count(team.node + 1, 1)) };
         let near = team.neighbours();
         // SAFETY: the member is on this node, and all members of the node have contributed to this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
@@ -302,7 +311,8 @@ impl Payload for PartialResults<'_> {
         let (others, result) = (self.layout.nodes() - 1, self.made(team, 0));
         let came = self.others(collective, others);
         if self.is_scan {
-            // SAFETY: only the PE acting for the node uses the desk, its working memory. `came` is not in buffer 0 of the desk.
+            // SAFETY: only the PE acting for the node uses the work buffer, its working memory. `came` is not in buffer 0 of the
+            // work buffer.
             let into = unsafe { self.room_at(collective, result, came.len() / self.bytes.max(1)) };
             return into.copy_from_slice(came);
         }
@@ -316,18 +326,19 @@ impl Payload for PartialResults<'_> {
         self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
         if let Some(mine) = &mut self.alone {
             let start = address(collective, result).cast_const();
-            // SAFETY: the result buffer has `bytes` bytes (`most_bytes`), which `join` just wrote on this PE, which acts for the node.
+            // SAFETY: the result buffer has `bytes` bytes (`most_bytes`), which `join` just wrote on this PE, which acts for the
+            // node.
             mine.copy_from_slice(unsafe { core::slice::from_raw_parts(start, self.bytes) });
         }
     }
 }
 
-/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Their union is the set. The values of
-/// the covers of two disjoint sets determine the values of the cover of their union. The bits do not depend on the order of joining,
-/// because every intermediate value is the value of a vertex.
+/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Their union is the set. The
+/// values of the covers of two disjoint sets determine the values of the cover of their union. The bits do not depend on the order
+/// of joining, because every intermediate value is the value of a vertex.
 ///
-/// The cover of `c` consecutive ranks has at most `2 log2(c)` vertices. The cover of `2^k` ranks has one vertex if the first rank is a
-/// multiple of `2^k`. The values of a cover are stored contiguously.
+/// The cover of `c` consecutive ranks has at most `2 log2(c)` vertices. The cover of `2^k` ranks has one vertex if the first rank
+/// is a multiple of `2^k`. The values of a cover are stored contiguously.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cover<'r> {
     runs: &'r [Range<usize>],
@@ -360,8 +371,8 @@ impl<'r> Cover<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }
 
-    /// Writes the cover's values to `into`, computed from the values of other vertices. `given` yields those vertices in the order of
-    /// ranks, each with the number of its operand.
+    /// Writes the cover's values to `into`, computed from the values of other vertices. `given` yields those vertices in the order
+    /// of ranks, each with the number of its operand.
     pub(super) fn fold<'v>(
         self,
         given: impl Iterator<Item = (Vertex, usize)> + Clone,

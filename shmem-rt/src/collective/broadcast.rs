@@ -17,11 +17,12 @@ use super::compared_argument::{Argument, Root};
 use super::request::{Started, Task};
 use super::staging::{Ring, Staged, Turn};
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 
 impl Team {
-    /// Copies the root's data to every member. `data` is a [`Contribution`]: `&mut x` is changed in place, a value `x` is replaced by the
-    /// root's and returned, and of a symmetric object `&OBJECT` the own copy is changed. All members' `data` have equal length.
+    /// Copies the root's data to every member. `data` is a [`Contribution`]: `&mut x` is changed in place, a value `x` is replaced
+    /// by the root's and returned, and of a symmetric object `&OBJECT` the own copy is changed. All members' `data` have equal
+    /// length.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -51,8 +52,8 @@ impl Team {
         argument.changed(data, (here, !here), |_, data| {
             let (bytes, from) = (data.len(), data.object());
             let (words, subject) = ([root.word(), bytes as u64], || show(&argument, bytes, &root));
-            argument.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
-                collective.broadcast(purpose, from, data, root.rank);
+            argument.run(Family::Broadcast, words, &subject, bytes, |collective, signature| {
+                collective.broadcast(signature, from, data, root.rank);
             });
         })
     }
@@ -96,17 +97,17 @@ impl Collective<'_> {
     /// Runs [`Team::broadcast`] on bytes. `from` is the extent on the root, if the data are a symmetric object.
     pub(super) fn broadcast(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         from: Option<Extent>,
         mut data: RecvBuf<'_>,
         root: usize,
     ) {
         let (bytes, is_root) = (data.len(), root == self.team.rank());
-        let way = self.way(purpose, Pattern::Broadcast(bytes), from.is_some());
+        let way = self.way(signature, Pattern::Broadcast(bytes), from.is_some());
         match (way, from) {
             (Way::Windows, _) => {
                 return self.pipelined(
-                    purpose,
+                    signature,
                     (Pattern::Broadcast(bytes), root),
                     SendBuf::EMPTY,
                     data,
@@ -114,11 +115,11 @@ impl Collective<'_> {
                 );
             }
             (Way::Direct, Some(from)) => {
-                self.meet(purpose);
+                self.meet(signature);
                 if !is_root {
                     data.copy_from(0, self.copy_on(root, from).into());
                 }
-                return self.leave_source(purpose, root);
+                return self.leave_source(signature, root);
             }
             _ => {}
         }
@@ -137,7 +138,7 @@ impl Collective<'_> {
             reads: !is_root,
         };
         let shares = |part: Range<usize>| Shares::Of { rank: root, bytes: part.len() };
-        self.staged(purpose, staged, shares, |turn| match turn {
+        self.staged(signature, staged, shares, |turn| match turn {
             Turn::Write(part, mut room) => data.source().read(part.start, room.part(0, part.len())),
             Turn::Read(part, come) => data.write(part.start, come(root, 0, part.len())),
         });

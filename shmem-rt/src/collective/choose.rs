@@ -1,8 +1,8 @@
-//! Chooses how a collective's data travel: by one of four *ways* ([`collective`](super)), as a pure function of values that all members
-//! know.
+//! Chooses how a collective's data travel: by one of four *ways* ([`collective`](super)), as a pure function of values that all
+//! members know.
 //!
-//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node the choice compares lengths with measured
-//! thresholds; between nodes it compares times, estimated from the provider's latency, gap and bandwidth ([`Model`]).
+//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node the choice compares lengths with
+//! measured thresholds; between nodes it compares times, estimated from the provider's latency, gap and bandwidth ([`Model`]).
 //! `SHMEM_COLLECTIVE_ALGORITHM` overrides the choice wherever the requested way exists.
 
 use shmem_core::system_area::CHUNK_BYTES;
@@ -87,14 +87,14 @@ impl TeamShape {
             return way;
         }
         let is_taken = |way: &Way| self.has(*way, pattern, symmetric) && self.pays(*way, pattern, symmetric);
-        [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
+        [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Barriers)
     }
 
-    /// Whether a way exists for a pattern. [`Way::Meetings`] exists for any data, and is the only way for 0 bytes.
+    /// Whether a way exists for a pattern. [`Way::Barriers`] exists for any data, and is the only way for 0 bytes.
     pub(crate) fn has(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
-            (Way::Meetings, _) => return true,
+            (Way::Barriers, _) => return true,
             (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
             (Way::Rings, _) => is_near && self.room_of_chunk() > 0,
             (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))
@@ -113,7 +113,7 @@ impl TeamShape {
     fn pays(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let others = self.members - 1;
         match (way, pattern) {
-            (Way::Meetings, _) => true,
+            (Way::Barriers, _) => true,
             (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
             (Way::Rings, Pattern::Broadcast(bytes)) if self.shares_cores => bytes >= LEAST_OF_SHARED_RING,
             // Slow, because each member would wake every other member.
@@ -124,7 +124,7 @@ impl TeamShape {
                 LEAST_SLICED.into_iter().any(|(members, least)| self.members >= members && bytes >= least)
             }
             (Way::Windows, _) => {
-                self.time_in_windows(pattern, symmetric) < self.time_in_meetings(pattern, symmetric)
+                self.time_in_windows(pattern, symmetric) < self.time_in_barriers(pattern, symmetric)
             }
         }
     }
@@ -148,7 +148,8 @@ impl Pattern {
         Cut::of(self.stream(members), is_symmetric && !is_combined, pass_on)
     }
 
-    /// Returns the number of bytes that are cut into chunks: in a reduction one piece of the operand, otherwise all bytes of the pattern.
+    /// Returns the number of bytes that are cut into chunks: in a reduction one piece of the operand, otherwise all bytes of the
+    /// pattern.
     pub(super) fn stream(self, members: usize) -> usize {
         match self {
             Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),
@@ -194,8 +195,8 @@ struct Load {
 }
 
 impl TeamShape {
-    /// Returns the estimated nanoseconds if data travel in the messages of barriers ([`Way::Meetings`]).
-    pub(super) fn time_in_meetings(self, pattern: Pattern, symmetric: bool) -> f64 {
+    /// Returns the estimated nanoseconds if data travel in the messages of barriers ([`Way::Barriers`]).
+    pub(super) fn time_in_barriers(self, pattern: Pattern, symmetric: bool) -> f64 {
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
                 self.met(bytes.div_ceil(self.room()), bytes as f64 * self.share_of_others())
@@ -246,8 +247,8 @@ impl TeamShape {
         rounds as f64 * model.alpha / 2.0 + messages as f64 * model.gap + bytes * model.beta
     }
 
-    fn met(self, meetings: usize, bytes: f64) -> Load {
-        Load { rounds: meetings * self.rounds(), messages: 0, bytes }
+    fn met(self, barriers: usize, bytes: f64) -> Load {
+        Load { rounds: barriers * self.rounds(), messages: 0, bytes }
     }
 
     /// Returns the load of a reduction by partial results.
@@ -261,8 +262,8 @@ impl TeamShape {
 
     fn gathered(self, bytes: usize) -> Load {
         let (most, at_once) = room_of_each(self.members, self.nodes);
-        let meetings = bytes.div_ceil(most) * self.members.div_ceil(at_once);
-        self.met(meetings, (self.members - self.each()) as f64 * bytes as f64)
+        let barriers = bytes.div_ceil(most) * self.members.div_ceil(at_once);
+        self.met(barriers, (self.members - self.each()) as f64 * bytes as f64)
     }
 
     /// Returns the load of an alltoall by straight messages, with a barrier for each portion.
@@ -271,9 +272,9 @@ impl TeamShape {
         for portion in Portion::all_of(self.nodes, self.each(), part) {
             let messages = portion.distances().len();
             // Straight messages to all other nodes replace the dissemination rounds.
-            let is_meeting = messages + 1 == self.nodes;
-            load.rounds += if is_meeting { 1 } else { self.rounds() };
-            load.messages += messages - usize::from(is_meeting);
+            let is_barrier = messages + 1 == self.nodes;
+            load.rounds += if is_barrier { 1 } else { self.rounds() };
+            load.messages += messages - usize::from(is_barrier);
         }
         load
     }
@@ -331,40 +332,40 @@ mod tests {
         const PRIVATE: bool = false;
         const SYMMETRIC: bool = true;
         use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
-        use Way::{Direct, Meetings, Rings, Windows};
+        use Way::{Barriers, Direct, Rings, Windows};
         let shared = TeamShape { shares_cores: true, ..of(16, 1) };
         let costly = TeamShape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
         let without_windows = TeamShape { has_windows: false, ..of(4, 2) };
         for (shape, symmetric, pattern, way) in [
             // From so many bytes on, rings.
             (of(2, 1), PRIVATE, Broadcast(16 << 10), Rings),
-            (of(2, 1), PRIVATE, Broadcast((16 << 10) - 1), Meetings),
+            (of(2, 1), PRIVATE, Broadcast((16 << 10) - 1), Barriers),
             (of(5, 1), PRIVATE, Reduction(16 << 10), Rings),
-            (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Meetings),
+            (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Barriers),
             (of(1000, 1), PRIVATE, Reduction(1 << 20), Rings),
-            // Who shares cores is woken by a meeting, and not by each other one.
-            (shared, PRIVATE, Broadcast(64 << 10), Meetings),
+            // Who shares cores is woken by a barrier, and not by each other one.
+            (shared, PRIVATE, Broadcast(64 << 10), Barriers),
             (shared, PRIVATE, Broadcast(1 << 20), Rings),
-            // Where messages cost more, meetings; and where there are no windows, one goes nowhere, or each other has a word.
+            // Where messages cost more, barriers; and where there are no windows, one goes nowhere, or each other has a word.
             (of(64, 64), PRIVATE, Reduction(16 << 10), Windows),
-            (costly, PRIVATE, Reduction(16 << 10), Meetings),
-            (without_windows, PRIVATE, Broadcast(1 << 20), Meetings),
-            (of(1, 1), PRIVATE, Reduction(1 << 20), Meetings),
+            (costly, PRIVATE, Reduction(16 << 10), Barriers),
+            (without_windows, PRIVATE, Broadcast(1 << 20), Barriers),
+            (of(1, 1), PRIVATE, Reduction(1 << 20), Barriers),
             (of(7, 7), PRIVATE, Reduction(1 << 20), Windows),
             (of(1025, 1025), PRIVATE, Alltoall(1 << 20), Windows),
-            (of(1026, 1026), PRIVATE, Alltoall(1 << 20), Meetings),
-            (of(2, 2), PRIVATE, Reduction(512 << 10), Meetings),
+            (of(1026, 1026), PRIVATE, Alltoall(1 << 20), Barriers),
+            (of(2, 2), PRIVATE, Reduction(512 << 10), Barriers),
             (of(2, 2), PRIVATE, Reduction(1 << 20), Windows),
             // What lies at one place is reached there.
             (of(2, 1), SYMMETRIC, Reduction(1 << 10), Direct),
-            (of(2, 1), SYMMETRIC, Reduction(1023), Meetings),
-            (of(1, 1), SYMMETRIC, Broadcast(1 << 20), Meetings),
+            (of(2, 1), SYMMETRIC, Reduction(1023), Barriers),
+            (of(1, 1), SYMMETRIC, Broadcast(1 << 20), Barriers),
             (of(127, 1), SYMMETRIC, Reduction(1 << 20), Direct),
             (of(128, 1), SYMMETRIC, Reduction(1 << 20), Rings),
             (of(128, 1), SYMMETRIC, Fcollect(1 << 20), Direct),
-            // Meetings would copy it from the object and back, which takes long where it fits no cache.
+            // Barriers would copy it from the object and back, which takes long where it fits no cache.
             (of(2, 2), SYMMETRIC, Reduction(512 << 10), Windows),
-            (of(2, 2), SYMMETRIC, Reduction(64 << 10), Meetings),
+            (of(2, 2), SYMMETRIC, Reduction(64 << 10), Barriers),
         ] {
             let found = shape.way(CollectiveWays::default(), pattern, symmetric);
             assert_eq!(found, way, "{pattern:?}, {symmetric}, of {shape:?}");
@@ -373,8 +374,8 @@ mod tests {
         let asked: CollectiveWays = "fcollect:rings,reduce:direct".parse().unwrap();
         let taken = |shape: TeamShape, pattern, symmetric| shape.way(asked, pattern, symmetric);
         assert_eq!(taken(shared, Fcollect(8), PRIVATE), Rings);
-        assert_eq!([PRIVATE, SYMMETRIC].map(|form| taken(of(4, 1), Reduction(8), form)), [Meetings, Direct]);
+        assert_eq!([PRIVATE, SYMMETRIC].map(|form| taken(of(4, 1), Reduction(8), form)), [Barriers, Direct]);
         let otherwise = [(of(2, 2), Fcollect(8)), (of(4, 1), Fcollect(0)), (of(4, 1), Alltoall(8))];
-        assert_eq!(otherwise.map(|(shape, pattern)| taken(shape, pattern, PRIVATE)), [Meetings; 3]);
+        assert_eq!(otherwise.map(|(shape, pattern)| taken(shape, pattern, PRIVATE)), [Barriers; 3]);
     }
 }

@@ -12,7 +12,7 @@ use shmem_core::planted_fault::mutant;
 use shmem_core::symmetric_data::{PlainData, zeroed_items};
 
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Operation, Purpose, Team, words_of};
+use crate::group::{CallSignature, Collective, Operation, Team, words_of};
 
 /// The items that a call passes to a collective: memory of the program, or a symmetric object.
 pub(super) struct Argument<'a, K: ?Sized> {
@@ -58,7 +58,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Self { place: Some(place), ..*self }
     }
 
-    /// Runs `work` in a collective to which this PE contributes `bytes` bytes. Members compare `words`; error texts contain `subject`.
+    /// Runs `work` in a collective to which this PE contributes `bytes` bytes. Members compare `words`; error texts contain
+    /// `subject`.
     #[inline]
     pub(super) fn run<const N: usize, R>(
         &self,
@@ -66,24 +67,25 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         words: [u64; N],
         subject: &dyn Fn() -> String,
         bytes: usize,
-        work: impl FnOnce(&Collective<'_>, &Purpose<'_>) -> R,
+        work: impl FnOnce(&Collective<'_>, &CallSignature<'_>) -> R,
     ) -> R {
         let collective = self.team.enter(self.token.endpoint(), Some(self.location)).moving(bytes);
         let (words, compared) = self.compared(words);
-        work(&collective, &self.purpose(operation.into(), &words[..compared], subject))
+        work(&collective, &self.signature(operation.into(), &words[..compared], subject))
     }
 
     #[inline]
-    pub(super) fn purpose<'p>(
+    pub(super) fn signature<'p>(
         &self,
         operation: Operation,
         arguments: &'p [u64],
         subject: &'p dyn Fn() -> String,
-    ) -> Purpose<'p> {
-        Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
+    ) -> CallSignature<'p> {
+        CallSignature { operation, opens: false, arguments, subject, location: Some(self.location) }
     }
 
-    /// Returns the words that members compare, and their number, at most six: `words`, then the object's offset, if there is an object.
+    /// Returns the words that members compare, and their number, at most six: `words`, then the object's offset, if there is an
+    /// object.
     #[inline]
     pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
         let mut all = [0; 6];
@@ -123,7 +125,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
     }
 
-    /// Calls `read` with the items and their number, for a collective that reads all items and writes to `written`. Notifies the observer.
+    /// Calls `read` with the items and their number, for a collective that reads all items and writes to `written`. Notifies the
+    /// observer.
     pub(super) fn given<T, I, R>(
         &self,
         of: &T,
@@ -195,8 +198,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         of.changed()
     }
 
-    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Other members access that copy only between the
-    /// first barrier and the end of the collective, so a race detector may count their accesses as the owner's.
+    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Other members access that copy only
+    /// between the first barrier and the end of the collective, so a race detector may count their accesses as the owner's.
     pub(super) fn tell(&self, family: Family, bytes: Range<usize>) {
         if let (Some(place), endpoint) = (self.place, self.token.endpoint())
             && endpoint.observer().is_some()

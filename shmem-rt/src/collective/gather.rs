@@ -18,15 +18,15 @@ use super::compared_argument::{Argument, Root, new_list};
 use super::request::{Held, Started, Task};
 use super::staging::{BarrierRoom, Ring, Staged, Turn};
 use super::user_buffer::{RecvBuf, SendBuf, with_room};
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{CallSignature, Collective, Operation, Team};
 
 const WORD: usize = size_of::<u64>();
 
 impl Team {
-    /// Writes the data of all members, of the same length on each, to `all` in the order of ranks. `mine` is a reference to a value, a
-    /// slice, a `Vec` or a `Box` of a slice, or the own copy of a symmetric object, the same object on all members. `all` is a
-    /// [`Destination`](crate::Destination): `&mut all[..]`, `&mut` of an array, a `Vec` or a `Box` of a slice, or the own copy of a
-    /// symmetric object, `&ALL`, the same object on all members.
+    /// Writes the data of all members, of the same length on each, to `all` in the order of ranks. `mine` is a reference to a
+    /// value, a slice, a `Vec` or a `Box` of a slice, or the own copy of a symmetric object, the same object on all members. `all`
+    /// is a [`Destination`](crate::Destination): `&mut all[..]`, `&mut` of an array, a `Vec` or a `Box` of a slice, or the own copy
+    /// of a symmetric object, `&ALL`, the same object on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -62,8 +62,8 @@ impl Team {
                 let words = [items as u64, size as u64, result.offset()];
                 let subject = || argument.show_to(items, to);
                 result.destination(all, |all| {
-                    argument.run(Family::Fcollect, words, &subject, mine.len(), |collective, purpose| {
-                        collective.allgather(purpose, mine, all);
+                    argument.run(Family::Fcollect, words, &subject, mine.len(), |collective, signature| {
+                        collective.allgather(signature, mine, all);
                     });
                 });
             }
@@ -94,8 +94,8 @@ impl Team {
         all
     }
 
-    /// Writes the result of [`collect`](Self::collect) to the start of `all`, and leaves the rest of `all` unchanged. Returns the number of
-    /// elements written. `all` is as in [`fcollect`](Self::fcollect).
+    /// Writes the result of [`collect`](Self::collect) to the start of `all`, and leaves the rest of `all` unchanged. Returns the
+    /// number of elements written. `all` is as in [`fcollect`](Self::fcollect).
     ///
     /// # Panics
     ///
@@ -151,8 +151,8 @@ impl Team {
         all
     }
 
-    /// Starts an [`fcollect`](Self::fcollect) and returns: `all` is written when the result is [waited](Started::wait) for. `mine` is read
-    /// before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives.
+    /// Starts an [`fcollect`](Self::fcollect) and returns: `all` is written when the result is [waited](Started::wait) for. `mine`
+    /// is read before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives.
     ///
     /// # Panics
     ///
@@ -191,7 +191,8 @@ impl Team {
     }
 }
 
-/// Runs any form of `collect`. `number` is the destination's word for comparison. `room` maps a number of elements to the destination.
+/// Runs any form of `collect`. `number` is the destination's word for comparison. `room` maps a number of elements to the
+/// destination.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,
@@ -206,8 +207,8 @@ fn collected<'r, T, I>(
     argument.given(mine, to, |items, mine| {
         let what = || argument.show_to(items, to);
         let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
-        argument.run(operation, [number, size as u64], &subject, mine.len(), |collective, purpose| {
-            collective.allgatherv(purpose, (items, size), mine, |items, _| room(items));
+        argument.run(operation, [number, size as u64], &subject, mine.len(), |collective, signature| {
+            collective.allgatherv(signature, (items, size), mine, |items, _| room(items));
         });
     });
 }
@@ -257,19 +258,19 @@ fn word(words: &[u8], k: usize) -> usize {
 
 impl Collective<'_> {
     /// Allgathers private memory: writes the `mine` of each member, of equal length, to `all` on every member.
-    pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
-        self.allgather(purpose, SendBuf::of(mine), RecvBuf::of(all));
+    pub(crate) fn gather_equal(&self, signature: &CallSignature<'_>, mine: &[u8], all: &mut [u8]) {
+        self.allgather(signature, SendBuf::of(mine), RecvBuf::of(all));
     }
 
     /// Runs [`Team::fcollect`] on bytes. A symmetric `mine` or `all` is the same object on all members.
-    pub(super) fn allgather(&self, purpose: &Purpose<'_>, mine: SendBuf<'_>, mut all: RecvBuf<'_>) {
+    pub(super) fn allgather(&self, signature: &CallSignature<'_>, mine: SendBuf<'_>, mut all: RecvBuf<'_>) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), mine.len());
         let places = mine.object().zip(all.object());
-        let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
-        if self.team.node_count() == 1 && way == Way::Meetings && bytes <= SCRATCH_BYTES {
+        let way = self.way(signature, Pattern::Fcollect(bytes), places.is_some());
+        if self.team.node_count() == 1 && way == Way::Barriers && bytes <= SCRATCH_BYTES {
             let mut step = BarrierRoom::next(self, bytes);
             mine.read(0, step.room().part(0, bytes));
-            self.meet(purpose);
+            self.meet(signature);
             // Each member reads its own data first, so that members read from different PEs at a time.
             for from in (rank..members).chain(0..rank) {
                 all.write(from * bytes, step.slice(from, 0, bytes));
@@ -277,29 +278,29 @@ impl Collective<'_> {
             return;
         }
         match (way, places) {
-            (Way::Windows, _) => self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None),
+            (Way::Windows, _) => self.pipelined(signature, (Pattern::Fcollect(bytes), 0), mine, all, None),
             (Way::Direct, Some((_, to))) => {
-                self.meet(purpose);
+                self.meet(signature);
                 // Senders write to the receivers' copies, because the data may still be in the sender's cache.
                 self.ranks_from_own().for_each(|other| self.copy_on(other, to).copy_from(rank * bytes, mine));
-                self.leave_copies(purpose);
+                self.leave_copies(signature);
             }
-            _ => self.gather_pieces(purpose, way == Way::Rings, mine, Lengths::Equal(bytes), Some(all)),
+            _ => self.gather_pieces(signature, way == Way::Rings, mine, Lengths::Equal(bytes), Some(all)),
         }
     }
 
-    /// Allgathers `items` items of `size` bytes from each member, where `items` may differ by member. `room` maps the total number of items
-    /// to the destination, or None on a member without one.
+    /// Allgathers `items` items of `size` bytes from each member, where `items` may differ by member. `room` maps the total number
+    /// of items to the destination, or None on a member without one.
     pub(super) fn allgatherv<'r>(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (items, size): (usize, usize),
         mine: SendBuf<'_>,
         room: impl FnOnce(usize, Lengths<'_>) -> Option<RecvBuf<'r>>,
     ) {
         let members = self.team.size();
         with_room(members * WORD, |words| {
-            self.gather_equal(purpose, &(items as u64).to_le_bytes(), words);
+            self.gather_equal(signature, &(items as u64).to_le_bytes(), words);
             let (mut found, mut end) = (0_usize, 0_usize);
             for rank in 0..members {
                 let items = word(words, rank);
@@ -312,15 +313,16 @@ impl Collective<'_> {
             let longest = lengths.longest(members);
             if longest > 0 {
                 let way = self.team.way(Pattern::Fcollect(longest), false);
-                self.gather_pieces(purpose, way == Way::Rings, mine, lengths, all);
+                self.gather_pieces(signature, way == Way::Rings, mine, lengths, all);
             }
         });
     }
 
-    /// Allgathers in pieces to the members that have a destination. In very large teams a barrier carries the pieces of some ranks only.
+    /// Allgathers in pieces to the members that have a destination. In very large teams a barrier carries the pieces of some ranks
+    /// only.
     fn gather_pieces(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         by_ring: bool,
         mine: SendBuf<'_>,
         lengths: Lengths<'_>,
@@ -345,7 +347,7 @@ impl Collective<'_> {
                 Lengths::Equal(_) if ranks.len() == members => Shares::Equal(piece.len()),
                 _ => Shares::each(team, |of| if ranks.contains(&of) { part(&piece, of).len() } else { 0 }),
             };
-            self.staged(purpose, staged, shares, |turn| match turn {
+            self.staged(signature, staged, shares, |turn| match turn {
                 Turn::Write(piece, mut room) => {
                     let part = part(&piece, rank);
                     mine.read(part.start, room.part(0, part.len()));
@@ -366,9 +368,9 @@ impl Collective<'_> {
         }
     }
 
-    pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
+    pub(crate) fn gather(&self, signature: &CallSignature<'_>, said: &[u8]) -> Vec<Vec<u8>> {
         let (mut all, mut ranges) = (Vec::<u8>::new(), Vec::new());
-        self.allgatherv(purpose, (said.len(), 1), SendBuf::of(said), |bytes, lengths| {
+        self.allgatherv(signature, (said.len(), 1), SendBuf::of(said), |bytes, lengths| {
             ranges.extend((0..self.team.size()).map(|rank| lengths.range(rank)));
             Some(new_list(&mut all, bytes))
         });

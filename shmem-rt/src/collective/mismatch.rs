@@ -12,7 +12,7 @@ use shmem_launch::diagnostics::numbers;
 use super::pipelined::request_area;
 use crate::caller;
 use crate::deadlock_report::far_record;
-use crate::group::{Collective, END, Purpose};
+use crate::group::{CallSignature, Collective, END};
 use crate::job::Job;
 
 /// Timeout for the records of the other PEs after a mismatch: twice the longest sleep of a waiting PE.
@@ -46,8 +46,8 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     };
     if let Some(slot) = pe.on_node() {
         let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
-        // SAFETY: the slots of this node are mapped as long as the job, which is borrowed. Every slot begins with a system area, which has
-        // a `PeRecord` at `offset`. A `PeRecord` consists of atomics, so it may be shared.
+        // SAFETY: the slots of this node are mapped as long as the job, which is borrowed. Every slot begins with a system area,
+        // which has a `PeRecord` at `offset`. A `PeRecord` consists of atomics, so it may be shared.
         return unsafe { &*record }.activity();
     }
     let far = job.network.own.as_ref()?;
@@ -57,7 +57,8 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     first.filter(|_| first == second)
 }
 
-/// Ends the job: another PE has started a request that this PE has not. `here` maps that PE's record to texts for (this PE, other PE).
+/// Ends the job: another PE has started a request that this PE has not. `here` maps that PE's record to texts for (this PE, other
+/// PE).
 #[cold]
 pub(super) fn refuse_started(
     job: &Job,
@@ -76,9 +77,9 @@ pub(super) fn in_words(theirs: Option<Activity>) -> String {
 impl Collective<'_> {
     /// Ends the job, because members are in different operations.
     #[cold]
-    pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
+    pub(super) fn disagree(&self, signature: &CallSignature<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
-        let mine = self.activity_with_place(purpose, count);
+        let mine = self.activity_with_place(signature, count);
         // SAFETY: only this PE's own record is changed, by the record's methods, which keep its protocol.
         unsafe { endpoint.system() }.record.describe(&mine);
         // For a call from another language a PE looks up the source line only when asked. That takes long, so wait for it.
@@ -117,9 +118,9 @@ impl Collective<'_> {
         team.job.abort(1, &mismatch(groups(places.into_iter())))
     }
 
-    /// Ends the job if another member has started a collective before this barrier and this PE has not: both would hang. The starter's mark
-    /// reaches at least one such PE, so at least one PE detects the mismatch.
-    pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
+    /// Ends the job if another member has started a collective before this barrier and this PE has not: both would hang. The
+    /// starter's mark reaches at least one such PE, so at least one PE detects the mismatch.
+    pub(super) fn refuse_strays(&self, signature: &CallSignature<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
         let area = &team.system_at(endpoint, endpoint.me()).requests[team.index][place];
@@ -130,9 +131,9 @@ impl Collective<'_> {
         let distance = (1 << round) % team.size();
         let other = team.member((team.rank() + team.size() - distance) % team.size());
         refuse_started(&team.job, (endpoint.me(), other), (team.index, place), |theirs| {
-            let here = match purpose.operation.name {
+            let here = match signature.operation.name {
                 END => RETURNED.to_owned(),
-                _ => self.activity_with_place(purpose, count).to_string(),
+                _ => self.activity_with_place(signature, count).to_string(),
             };
             (here, in_words(theirs))
         })
@@ -168,25 +169,25 @@ fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
 }
 
 /// Number of bits of a [`Mark`] that contain the number of barriers.
-const MEETINGS: u32 = 24;
+const BARRIER_BITS: u32 = 24;
 
-/// A word that identifies a started request: number of the team's earlier barriers, hash of the purpose, request number. Never 0.
+/// A word that identifies a started request: number of the team's earlier barriers, hash of the signature, request number. Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) u64);
 
 impl Mark {
-    pub(super) fn new(purpose: &Purpose<'_>, number: u64, meetings: u64) -> Self {
-        let hash = purpose.fingerprint() >> 16 & 0xffff_ffff;
-        Self(meetings << (u64::BITS - MEETINGS) | hash << 8 | (number & 0x7f) << 1 | 1)
+    pub(super) fn new(signature: &CallSignature<'_>, number: u64, barriers: u64) -> Self {
+        let hash = signature.fingerprint() >> 16 & 0xffff_ffff;
+        Self(barriers << (u64::BITS - BARRIER_BITS) | hash << 8 | (number & 0x7f) << 1 | 1)
     }
 
     pub(super) fn heard(word: u64) -> Option<Self> {
         (word != 0).then_some(Self(word))
     }
 
-    pub(super) fn is_before(self, meeting: u64) -> bool {
+    pub(super) fn is_before(self, barrier: u64) -> bool {
         // Compares modulo 2^24, for numbers that are close to each other.
-        let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);
+        let ahead = barrier.wrapping_sub(self.0 >> (u64::BITS - BARRIER_BITS)) << (u64::BITS - BARRIER_BITS);
         ahead.cast_signed() > 0
     }
 }
@@ -216,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn who_has_come_to_fewer_meetings_is_known_when_they_begin_to_count_anew() {
-        for meetings in [0, 1, 1000, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 40) - 1] {
-            let mark = Mark(meetings << (u64::BITS - MEETINGS) | 1);
-            assert!(mark.is_before(meetings + 1) && mark.is_before(meetings + 2), "{meetings}");
-            assert!(!mark.is_before(meetings), "{meetings}");
-            assert!(meetings == 0 || !mark.is_before(meetings - 1), "{meetings}");
+    fn who_has_come_to_fewer_barriers_is_known_when_they_begin_to_count_anew() {
+        for barriers in [0, 1, 1000, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 40) - 1] {
+            let mark = Mark(barriers << (u64::BITS - BARRIER_BITS) | 1);
+            assert!(mark.is_before(barriers + 1) && mark.is_before(barriers + 2), "{barriers}");
+            assert!(!mark.is_before(barriers), "{barriers}");
+            assert!(barriers == 0 || !mark.is_before(barriers - 1), "{barriers}");
         }
     }
 }

@@ -1,21 +1,23 @@
-//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule. A
-//! chunk is written to a slot of the receiver's window, and the receiver copies it from the slot to the result. Where the result is a
-//! symmetric object, a chunk that is not combined goes straight to its place there.
+//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a
+//! schedule. A chunk is written to a slot of the receiver's window, and the receiver copies it from the slot to the result. Where
+//! the result is a symmetric object, a chunk that is not combined goes straight to its place there.
 //!
 //! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins,
-//! nothing is under way to a window, because every member has waited for all chunks and credits of the collective before. Counters are
-//! cleared before the barrier. A chunk is one put with a signal that adds to the slot's counter; on one node, a copy and an addition.
+//! nothing is under way to a window, because every member has waited for all chunks and credits of the collective before. Counters
+//! are cleared before the barrier. A chunk is one put with a signal that adds to the slot's counter; on one node, a copy and an
+//! addition.
 //!
 //! # Soundness
 //!
-//! * **Slots** are memory of the runtime, into which no reference points. The sender's schedule gives a place inside the slots, which are
-//!   at the same offset on every member. The receiver's own schedule bounds its copies. All accesses are by [`shared`], whose accesses
-//!   cannot race. So a PE in another operation causes at worst a wrong result or a wait. The opening barrier finds the mismatch.
+//! * **Slots** are memory of the runtime, into which no reference points. The sender's schedule gives a place inside the slots,
+//!   which are at the same offset on every member. The receiver's own schedule bounds its copies. All accesses are by [`shared`],
+//!   whose accesses cannot race. So a PE in another operation causes at worst a wrong result or a wait. The opening barrier finds
+//!   the mismatch.
 //! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
-//! * **Sources** are read by transfers that go on. The maker of a [`Carrier`] keeps the source until the transfers are complete: neither
-//!   the call nor the process ends earlier ([`under_way`]).
-//! * **No transfer's source is written meanwhile** by a collective. A result is forwarded after it has arrived. A reduction overwrites sent
-//!   data only with a value that was computed from these data (`schedule/halving_doubling.rs`).
+//! * **Sources** are read by transfers that go on. The maker of a [`Carrier`] keeps the source until the transfers are complete:
+//!   neither the call nor the process ends earlier ([`under_way`]).
+//! * **No transfer's source is written meanwhile** by a collective. A result is forwarded after it has arrived. A reduction
+//!   overwrites sent data only with a value that was computed from these data (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +40,7 @@ use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, PARTIALS, fold};
 use super::schedule::{Cut, Memory, Place, Radices, SendStep};
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::team_indexes::WORLD;
@@ -54,10 +56,11 @@ pub(super) const fn fits_a_tile(size: usize) -> bool {
 }
 
 impl Collective<'_> {
-    /// Runs the schedule of a pattern, through the windows or directly into objects. `source` is empty if the data to send are in `result`.
+    /// Runs the schedule of a pattern, through the windows or directly into objects. `source` is empty if the data to send are in
+    /// `result`.
     pub(super) fn pipelined(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         (pattern, root): (Pattern, usize),
         source: SendBuf<'_>,
         result: RecvBuf<'_>,
@@ -76,14 +79,14 @@ impl Collective<'_> {
         // The runtime's own channel, so that the quiet below does not wait for operations of the program.
         let far = team.job.network.own.as_ref();
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
-        // SAFETY: the world's window is a part of the system area. For another team, all members have compared call signatures and then
-        // taken the bytes of a window there, aligned, for nothing else, as long as the team has a handle (`take_windows`). Windows are
-        // atomics.
+        // SAFETY: the world's window is a part of the system area. For another team, all members have compared call signatures and
+        // then taken the bytes of a window there, aligned, for nothing else, as long as the team has a handle (`take_windows`).
+        // Windows are atomics.
         let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
         window.clear(progress.credits);
-        let count = self.next_meeting();
+        let count = self.next_barrier();
         if !mutant("stream-unopened") {
-            self.meet(purpose);
+            self.meet(signature);
         }
         let object = result.object().map(|place| {
             let segment = endpoint.segments().holding(place.offset, place.bytes);
@@ -120,7 +123,7 @@ impl Collective<'_> {
                     endpoint,
                     got_on,
                     |timeout, done| bell.sleep(timeout, done),
-                    || purpose.activity(team.index, count),
+                    || signature.activity(team.index, count),
                 );
             }
         });
@@ -199,8 +202,8 @@ impl<'c> Reach<'c> {
     }
 
     fn counter(&self, start: *mut u8, offset: usize) -> &'c AtomicU64 {
-        // SAFETY: `offset` is that of a counter in `Slots` or `request_area`: an `AtomicU64` of the system area, or of a window that all
-        // members have taken (`take_windows`). The slots of this node are mapped as long as the job, which is borrowed.
+        // SAFETY: `offset` is that of a counter in `Slots` or `request_area`: an `AtomicU64` of the system area, or of a window
+        // that all members have taken (`take_windows`). The slots of this node are mapped as long as the job, which is borrowed.
         unsafe { &*start.wrapping_add(offset).cast() }
     }
 
@@ -210,8 +213,8 @@ impl<'c> Reach<'c> {
     }
 
     fn ring(&self, start: *mut u8) {
-        // SAFETY: every slot begins with a system area, which is valid if all zeroes and consists of atomics. The borrowed job keeps it
-        // mapped.
+        // SAFETY: every slot begins with a system area, which is valid if all zeroes and consists of atomics. The borrowed job
+        // keeps it mapped.
         let bell: &Doorbell = unsafe { &(*start.cast::<SystemArea>()).doorbell };
         bell.ring();
     }
@@ -288,17 +291,18 @@ impl Transfers for Carrier<'_> {
         };
         let (reach, counter) = (self.reach, self.slots.arrived + slot * size_of::<u64>());
         if let Some(start) = reach.near(to) {
-            // SAFETY: `source` is in bounds and is kept (head of the module). The destination may be in the object, which has these bytes
-            // on every PE, as its handle says, and which is another PE's copy, so it does not overlap the source. Otherwise it is an empty
-            // slot: its owner gave a credit, or nobody wrote it since the collective began. By the schedule nobody else writes there.
+            // SAFETY: `source` is in bounds and is kept (head of the module). The destination may be in the object, which has these
+            // bytes on every PE, as its handle says, and which is another PE's copy, so it does not overlap the source. Otherwise
+            // it is an empty slot: its owner gave a credit, or nobody wrote it since the collective began. By the schedule nobody
+            // else writes there.
             unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
             reach.counter(start, counter).fetch_add(1, Ordering::AcqRel);
             return reach.ring(start);
         }
         let (into, word) = (reach.at(to, segment, into), reach.at(to, SYSTEM, counter));
         let Far { transport, channel } = reach.far();
-        // SAFETY: `source` is in bounds, and is kept and not written until the channel is quiet (head of the module). `into` is in an
-        // object that is reserved on every PE, or in a slot. `word` is an aligned `AtomicU64` on every PE.
+        // SAFETY: `source` is in bounds, and is kept and not written until the channel is quiet (head of the module). `into` is in
+        // an object that is reserved on every PE, or in a slot. `word` is an aligned `AtomicU64` on every PE.
         unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };
     }
 
@@ -314,8 +318,8 @@ impl Transfers for Carrier<'_> {
         }
         let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
         let to = self.place(into);
-        // SAFETY: the slot has `into.bytes` bytes. Nobody writes them between the chunk's count, which was read, and the credit for the
-        // next chunk. The result has as many bytes, outside of the slot.
+        // SAFETY: the slot has `into.bytes` bytes. Nobody writes them between the chunk's count, which was read, and the credit for
+        // the next chunk. The result has as many bytes, outside of the slot.
         unsafe { shared::copy(to, from, into.bytes) };
     }
 
@@ -334,8 +338,8 @@ impl Transfers for Carrier<'_> {
         for at in (0..into.bytes).step_by(most) {
             let tile = &mut tile[..most.min(into.bytes - at)];
             let read = |member: usize, from: usize, room: &mut [u8]| {
-                // SAFETY: every operand has `into.bytes` bytes. Nobody writes them now: a chunk stays in its slot until it is reduced, and
-                // only the engine writes the result.
+                // SAFETY: every operand has `into.bytes` bytes. Nobody writes them now: a chunk stays in its slot until it is
+                // reduced, and only the engine writes the result.
                 unsafe {
                     shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len())
                 };

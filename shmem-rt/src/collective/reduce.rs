@@ -1,9 +1,9 @@
 //! Reductions and scans, by built-in operations on numbers (the table `reductions!` below) and by operations of the program.
 //!
-//! Every algorithm combines in the order of one [tree](super::reduction_order) over ranks. On one node every member combines short data
-//! itself. Of long data each member combines one slice for all members: a reduce-scatter and an allgather, through rings or in place in
-//! symmetric objects. Between nodes [partial results](super::barrier_reduction) of short data travel with the barrier, and long data by
-//! [recursive halving and doubling](super::schedule::HalvingDoubling).
+//! Every algorithm combines in the order of one [tree](super::reduction_order) over ranks. On one node every member combines short
+//! data itself. Of long data each member combines one slice for all members: a reduce-scatter and an allgather, through rings or in
+//! place in symmetric objects. Between nodes [partial results](super::barrier_reduction) of short data travel with the barrier, and
+//! long data by [recursive halving and doubling](super::schedule::HalvingDoubling).
 
 use core::any::type_name;
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -26,7 +26,7 @@ use super::reduction_order::{self, fold};
 use super::request::{Started, Task};
 use super::staging::{BarrierRoom, Ring};
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 
 /// The ranks whose items a member combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,8 @@ impl Combined {
     }
 }
 
-/// Evaluates to an operation on the numbers that items consist of. `$exact`: the order makes no difference, even for numbers that round.
+/// Evaluates to an operation on the numbers that items consist of. `$exact`: the order makes no difference, even for numbers that
+/// round.
 macro_rules! typed {
     ($item:ty, BitReducible::Bits, $op:ident, $exact:expr) => {
         Typed::new(<$item as BitReducible>::Bits::$op, |bits| bits, $exact)
@@ -61,16 +62,16 @@ macro_rules! typed {
     }};
 }
 
-/// A row describes one operation: name and family; name and family of its started form; its operands and the method of their numbers;
-/// whether the order makes no difference even for numbers that round; its description.
+/// A row describes one operation: name and family; name and family of its started form; its operands and the method of their
+/// numbers; whether the order makes no difference even for numbers that round; its description.
 macro_rules! reductions {
     ($($all:ident $of_all:ident, $start:ident $started:ident, ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
         impl Team {$(
             #[doc = concat!("The ", $what, $note, ".")]
             ///
-            /// Each element is replaced by the result over all members, with the same bits on all members. `data` has the same length on
-            /// all members: `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric object `&OBJECT` the own
-            /// copy is changed ([`Contribution`](crate::Contribution)).
+            /// Each element is replaced by the result over all members, with the same bits on all members. `data` has the same
+            /// length on all members: `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric object
+            /// `&OBJECT` the own copy is changed ([`Contribution`](crate::Contribution)).
             ///
             /// ```no_run
             /// # use shmem::prelude::*;
@@ -163,12 +164,13 @@ scans! {
 }
 
 impl Team {
-    /// Combines the data of all members by an operation of the program, item by item, on all members. A value of plain data is one item.
-    /// Each element of a `Vec`, a slice or an object of slices is an item. `data` is as in [`sum`](Self::sum).
+    /// Combines the data of all members by an operation of the program, item by item, on all members. A value of plain data is one
+    /// item. Each element of a `Vec`, a slice or an object of slices is an item. `data` is as in [`sum`](Self::sum).
     ///
-    /// Items are combined by a tree over ranks, lower ranks on the left: of five members `op(op(op(a, b), op(c, d)), e)`. So an operation
-    /// must be associative, at least approximately, but need not be commutative. Results depend on neither timing nor placement. The
-    /// operation is called on any member, any number of times. All members must pass the same operation; another type ends the job.
+    /// Items are combined by a tree over ranks, lower ranks on the left: of five members `op(op(op(a, b), op(c, d)), e)`. So an
+    /// operation must be associative, at least approximately, but need not be commutative. Results depend on neither timing nor
+    /// placement. The operation is called on any member, any number of times. All members must pass the same operation; another
+    /// type ends the job.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -206,9 +208,9 @@ impl Team {
         X: Contribution<R>,
     {
         let word = fingerprint_of_words([type_of(&op), size_of::<X::Item>() as u64]);
-        self.reduced::<X, R, X::Item>(token, Family::Reduce, data, word, |collective, purpose, data| {
-            collective.with_operation(purpose, &op, |op| {
-                collective.reduce(purpose, Combined::All, None, data, op);
+        self.reduced::<X, R, X::Item>(token, Family::Reduce, data, word, |collective, signature, data| {
+            collective.with_operation(signature, &op, |op| {
+                collective.reduce(signature, Combined::All, None, data, op);
             });
         })
     }
@@ -224,8 +226,8 @@ impl Team {
     ) -> R {
         const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
         let word = word_of(type_name::<N>());
-        self.reduced::<X, R, N>(token, family, data, word, |collective, purpose, data| {
-            collective.reduce(purpose, combined, None, data, &op);
+        self.reduced::<X, R, N>(token, family, data, word, |collective, signature, data| {
+            collective.reduce(signature, combined, None, data, &op);
         })
     }
 
@@ -238,7 +240,7 @@ impl Team {
         family: Family,
         data: X,
         word: u64,
-        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, RecvBuf<'_>),
+        reduce: impl FnOnce(&Collective<'_>, &CallSignature<'_>, RecvBuf<'_>),
     ) -> R {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         argument.changed(data, (true, true), |items, data| {
@@ -246,8 +248,8 @@ impl Team {
             // Members compare the number of items where items have no bytes.
             let amount = if argument.size == 0 { items } else { bytes } as u64;
             let subject = || argument.name_or(|| show::<N>(bytes, items));
-            argument.run(family, [amount, word], &subject, bytes, |collective, purpose| {
-                reduce(collective, purpose, data);
+            argument.run(family, [amount, word], &subject, bytes, |collective, signature| {
+                reduce(collective, signature, data);
             });
         })
     }
@@ -271,7 +273,8 @@ impl Team {
         let words = [bytes as u64, word_of(type_name::<N>())];
         let subject = || argument.name_or(|| show::<N>(bytes, 0));
         let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
-        // A schedule makes all NaNs equal in the result (`settle`). Without a schedule, as for a single member, the closure below does.
+        // A schedule makes all NaNs equal in the result (`settle`). Without a schedule, as for a single member, the closure below
+        // does.
         let lonely = steps.is_none().then_some(op);
         let task = Task { op: Some(Box::new(op)), ..Task::of(steps, given) };
         argument.start(family, words, &subject, (bytes, task), move |result| {
@@ -307,10 +310,11 @@ fn room_of_operand(members: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Writes the combined items of the ranks in `combined` to `data`. The own items are in `source`, or in `data` if `source` is None.
+    /// Writes the combined items of the ranks in `combined` to `data`. The own items are in `source`, or in `data` if `source` is
+    /// None.
     pub(super) fn reduce(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         combined: Combined,
         source: Option<SendBuf<'_>>,
         mut data: RecvBuf<'_>,
@@ -318,53 +322,59 @@ impl Collective<'_> {
     ) {
         let (team, bytes, size) = (self.team, data.len(), op.size());
         if bytes == 0 {
-            return self.meet(purpose);
+            return self.meet(signature);
         }
         let place = data.object().filter(|_| size <= room_of_operand(team.size()));
         let pattern = Pattern::reduction(bytes, op.is_exact());
         let way = match combined {
-            Combined::All => self.way(purpose, pattern, place.is_some()),
-            Combined::UpTo | Combined::Before => Way::Meetings,
+            Combined::All => self.way(signature, pattern, place.is_some()),
+            Combined::UpTo | Combined::Before => Way::Barriers,
         };
         if let (Way::Direct, Some(to)) = (way, place) {
             let from = source.and_then(|source| source.object()).unwrap_or(to);
-            return self.reduce_directly(purpose, (from, to), op);
+            return self.reduce_directly(signature, (from, to), op);
         }
         if let Some(source) = source {
             data.copy_from(0, source);
         }
         match way {
             Way::Windows if fits_a_tile(size) => {
-                self.pipelined(purpose, (pattern, 0), SendBuf::EMPTY, data, Some(op));
+                self.pipelined(signature, (pattern, 0), SendBuf::EMPTY, data, Some(op));
             }
             Way::Rings if self.slice_of(bytes, size) > 0 => {
                 let slice = self.slice_of(bytes, size);
-                data.with_private(|data| self.reduce_sliced(purpose, slice, data, op));
+                data.with_private(|data| self.reduce_sliced(signature, slice, data, op));
             }
             _ if team.node_count() == 1 && size <= SCRATCH_BYTES => {
-                self.reduce_by_steps(purpose, combined, data, op);
+                self.reduce_by_steps(signature, combined, data, op);
             }
             _ => data.with_private(|data| {
-                self.reduce_between_nodes(purpose, combined, data, op);
+                self.reduce_between_nodes(signature, combined, data, op);
                 op.settle(data);
             }),
         }
     }
 
     /// Reduces the numbers in `data` over all members by an exact operation, for calls of the runtime itself.
-    pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
+    pub(crate) fn reduce_for<N: Pod>(
+        &self,
+        signature: &CallSignature<'_>,
+        data: &mut [u8],
+        op: impl Fn(N, N) -> N,
+    ) {
         let op = Typed::new(op, |number| number, true);
         if self.team.node_count() > 1 {
-            self.reduce_between_nodes(purpose, Combined::All, data, &op);
+            self.reduce_between_nodes(signature, Combined::All, data, &op);
         } else {
-            self.reduce_by_steps(purpose, Combined::All, RecvBuf::of(data), &op);
+            self.reduce_by_steps(signature, Combined::All, RecvBuf::of(data), &op);
         }
     }
 
-    /// Reduces on one node: every member combines the contributions of the ranks in `combined`, which it reads in their staging buffers.
+    /// Reduces on one node: every member combines the contributions of the ranks in `combined`, which it reads in their staging
+    /// buffers.
     fn reduce_by_steps(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         combined: Combined,
         mut data: RecvBuf<'_>,
         op: &dyn ReduceOp,
@@ -379,7 +389,7 @@ impl Collective<'_> {
             start = piece.end;
             let mut step = BarrierRoom::next(self, piece.len());
             data.source().read(piece.start, step.room().part(0, piece.len()));
-            self.meet(purpose);
+            self.meet(signature);
             data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
                     // Zero bytes are the zero of every type of number.
@@ -405,16 +415,17 @@ impl Collective<'_> {
         wanted.min(TeamShape::of(self.team).room_of_chunk()) / unit * unit
     }
 
-    /// Reduces on one node by a reduce-scatter and an allgather through rings. Every member sends to each other member that member's slice
-    /// of a piece. Then it combines its own slice and sends the result to all. Chunks alternate between contributions and results. The
-    /// contribution to the next piece is sent before the result of this piece, so it travels while this piece is combined.
+    /// Reduces on one node by a reduce-scatter and an allgather through rings. Every member sends to each other member that
+    /// member's slice of a piece. Then it combines its own slice and sends the result to all. Chunks alternate between
+    /// contributions and results. The contribution to the next piece is sent before the result of this piece, so it travels while
+    /// this piece is combined.
     ///
-    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece, and its last member wakes the
-    /// others. Then no member waits for a chunk or a slot, because a barrier separates each write from its read, and each read from the
-    /// next write.
-    fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
+    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece, and its last member wakes
+    /// the others. Then no member waits for a chunk or a slot, because a barrier separates each write from its read, and each read
+    /// from the next write.
+    fn reduce_sliced(&self, signature: &CallSignature<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
-        let mut ring = Ring::new(self, purpose);
+        let mut ring = Ring::new(self, signature);
         let pieces = bytes.div_ceil(slice * members);
         let contribution = |piece: usize| (2 * piece).saturating_sub(1);
         let result_of = |piece: usize| (2 * piece + 2).min(2 * pieces - 1);
@@ -437,7 +448,7 @@ impl Collective<'_> {
             if meets { slot.show_unheard() } else { slot.show() }
         };
         contribute(&ring, data, 0);
-        self.meet(purpose);
+        self.meet(signature);
         for piece in 0..=pieces {
             if piece + 1 < pieces {
                 contribute(&ring, data, piece + 1);
@@ -470,16 +481,21 @@ impl Collective<'_> {
                 ring.take(result_of(before));
             }
             if meets && piece < pieces {
-                self.meet(purpose);
+                self.meet(signature);
             }
         }
     }
 
-    /// Combines symmetric objects of a node in place. Every member combines one slice, which no other member reads, and writes the result
-    /// to all copies.
-    fn reduce_directly(&self, purpose: &Purpose<'_>, (from, to): (Extent, Extent), op: &dyn ReduceOp) {
+    /// Combines symmetric objects of a node in place. Every member combines one slice, which no other member reads, and writes the
+    /// result to all copies.
+    fn reduce_directly(
+        &self,
+        signature: &CallSignature<'_>,
+        (from, to): (Extent, Extent),
+        op: &dyn ReduceOp,
+    ) {
         let (members, rank, size) = (self.team.size(), self.team.rank(), op.size());
-        self.meet(purpose);
+        self.meet(signature);
         let mut room = [0; OPERANDS];
         let (operands, tile) = room.split_at_mut(members * room_of_operand(members));
         let tile = &mut tile[..room_of_operand(members) / size * size];
@@ -498,14 +514,14 @@ impl Collective<'_> {
             op.settle(tile);
             self.ranks_from_own().for_each(|rank| self.copy_on(rank, to).write(at, tile));
         }
-        self.leave_copies(purpose);
+        self.leave_copies(signature);
     }
 
-    /// Reduces by partial results in the messages of barriers. Where a value does not fit the buffers, every member gathers all operands
-    /// instead. The caller settles `data`: it makes all NaNs equal.
+    /// Reduces by partial results in the messages of barriers. Where a value does not fit the buffers, every member gathers all
+    /// operands instead. The caller settles `data`: it makes all NaNs equal.
     fn reduce_between_nodes(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         combined: Combined,
         data: &mut [u8],
         op: &dyn ReduceOp,
@@ -519,7 +535,7 @@ impl Collective<'_> {
         if most > 0 {
             return data
                 .chunks_mut(most)
-                .for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
+                .for_each(|piece| self.combine_between_nodes(signature, scan, piece, op));
         }
         // Fallback for ranks not in order by node, and for items larger than a buffer. Every member gathers and combines all items.
         let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
@@ -527,7 +543,7 @@ impl Collective<'_> {
         for piece in data.chunks_mut(most) {
             let bytes = piece.len();
             let all = &mut all[..bytes * team.size()];
-            self.gather_equal(purpose, piece, all);
+            self.gather_equal(signature, piece, all);
             match ranks {
                 0 => piece.fill(0),
                 ranks => fold(

@@ -1,5 +1,5 @@
-//! Types that can be reduced; [numbers](Number) with their operations; and [`ReduceOp`], an operation on bytes, by which one engine serves
-//! all types and operations, of Rust and of C.
+//! Types that can be reduced; [numbers](Number) with their operations; and [`ReduceOp`], an operation on bytes, by which one engine
+//! serves all types and operations, of Rust and of C.
 
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -11,7 +11,7 @@ use shmem_core::planted_fault::mutant;
 use shmem_core::symmetric_data::PlainData;
 
 use crate::caller::at;
-use crate::group::{Collective, Purpose};
+use crate::group::{CallSignature, Collective};
 
 /// Data that can be reduced: a number, or an array of such data, element by element.
 #[diagnostic::on_unimplemented(
@@ -69,8 +69,8 @@ impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 ///     (world.min(mine), world.max(mine))
 /// }
 /// ```
-// The size of a number is a power of two of at most 16 bytes, so scratch, a multiple of 16 bytes, is never cut inside a number. A `Both`
-// has up to 64 bytes, but is the only item of a contribution.
+// The size of a number is a power of two of at most 16 bytes, so scratch, a multiple of 16 bytes, is never cut inside a number. A
+// `Both` has up to 64 bytes, but is the only item of a contribution.
 pub trait Number: Reducible<Number = Self> {
     /// The neutral element of the sum.
     const ZERO: Self;
@@ -202,8 +202,8 @@ macro_rules! integers {
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// Minimum and maximum give the same bits in any order: they compare the numbers and, for zeroes, the signs. (Loops that compare one
-/// integer key instead are not vectorised.)
+/// Minimum and maximum give the same bits in any order: they compare the numbers and, for zeroes, the signs. (Loops that compare
+/// one integer key instead are not vectorised.)
 macro_rules! floats {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
@@ -258,8 +258,8 @@ pub(super) trait ReduceOp {
     /// Whether the result is the same in any order.
     fn is_exact(&self) -> bool;
 
-    /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, `into` contains the left operands. All slices have the
-    /// same number of whole items, at any alignment.
+    /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, `into` contains the left operands. All slices
+    /// have the same number of whole items, at any alignment.
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]);
 
     /// Replaces every NaN of a result by one fixed NaN.
@@ -329,12 +329,12 @@ impl Collective<'_> {
     /// same collective.
     pub(super) fn with_operation<I: Pod>(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         op: impl Fn(I, I) -> I,
         reduce: impl FnOnce(&dyn ReduceOp),
     ) {
         let guarded = |one, other| {
-            let unwinding = Unwinding { collective: self, purpose };
+            let unwinding = Unwinding { collective: self, signature };
             let result = op(one, other);
             core::mem::forget(unwinding);
             result
@@ -346,12 +346,12 @@ impl Collective<'_> {
 /// A guard that ends the job when a panic drops the guard.
 struct Unwinding<'p> {
     collective: &'p Collective<'p>,
-    purpose: &'p Purpose<'p>,
+    signature: &'p CallSignature<'p>,
 }
 
 impl Drop for Unwinding<'_> {
     fn drop(&mut self) {
-        let Purpose { operation, subject, location, .. } = self.purpose;
+        let CallSignature { operation, subject, location, .. } = self.signature;
         let said = format!(
             "a panic inside the operation of `{}({})` at {} ends the job: other PEs are in the same collective",
             operation.name,

@@ -10,12 +10,13 @@ use super::reduce::{Combined, type_of};
 use super::reduce_op::ReduceOp;
 use super::reduction_order::{Operands, fold};
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 
 impl Team {
-    /// Combines the data of all members by an operation of the program, as in [`reduce`](Self::reduce), and returns one part of the result
-    /// to each member. The k-th part of `all` is for the member with rank k. `mine` becomes the combined part for the calling PE, as in
-    /// [`sum`](Self::sum). `all` is a reference as in [`fcollect`](Self::fcollect), with as many elements for each member as `mine` has.
+    /// Combines the data of all members by an operation of the program, as in [`reduce`](Self::reduce), and returns one part of the
+    /// result to each member. The k-th part of `all` is for the member with rank k. `mine` becomes the combined part for the
+    /// calling PE, as in [`sum`](Self::sum). `all` is a reference as in [`fcollect`](Self::fcollect), with as many elements for
+    /// each member as `mine` has.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -29,8 +30,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` does not have the length of `mine` times the number of members, or an object is of a team that lacks a member. A panic
-    /// inside `op` ends the job.
+    /// If `all` does not have the length of `mine` times the number of members, or an object is of a team that lacks a member. A
+    /// panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]
@@ -57,9 +58,9 @@ impl Team {
                 }
                 let words = [items as u64, argument.size as u64, type_of(&op), source.offset()];
                 let subject = || argument.show(items);
-                argument.run(Family::ReduceScatter, words, &subject, all.len(), |collective, purpose| {
-                    collective.with_operation(purpose, &op, |op| {
-                        collective.reduce_scatter(purpose, all, mine, op);
+                argument.run(Family::ReduceScatter, words, &subject, all.len(), |collective, signature| {
+                    collective.with_operation(signature, &op, |op| {
+                        collective.reduce_scatter(signature, all, mine, op);
                     });
                 });
             });
@@ -77,7 +78,7 @@ impl Collective<'_> {
     /// Runs [`Team::reduce_scatter`] on bytes.
     fn reduce_scatter(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         all: SendBuf<'_>,
         mut mine: RecvBuf<'_>,
         op: &dyn ReduceOp,
@@ -85,18 +86,18 @@ impl Collective<'_> {
         let (team, size, part) = (self.team, op.size(), mine.len());
         let (members, rank) = (team.size(), team.rank());
         if part == 0 {
-            return self.meet(purpose);
+            return self.meet(signature);
         }
         if team.node_count() > 1 || size > SCRATCH_BYTES || members > most_in_a_step(size) {
             // Each member combines all parts, and keeps its own.
             let mut combined = vec![0; all.len()];
             all.read(0, &mut combined);
             let data = RecvBuf::of(&mut combined);
-            self.reduce(purpose, Combined::All, None, data, op);
+            self.reduce(signature, Combined::All, None, data, op);
             return mine.write(0, &combined[rank * part..][..part]);
         }
         let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
-        self.exchange_on_the_node(purpose, (part / size, size), pack, |some, _, read| {
+        self.exchange_on_the_node(signature, (part / size, size), pack, |some, _, read| {
             mine.fill(some.start * size..some.end * size, size, &mut |at, into| {
                 fold(members, Operands::Read(&|of, first, tile| read(of, at + first, tile)), into, op);
                 op.settle(into);

@@ -1,24 +1,24 @@
 //! Requests: started collectives that make progress while the program runs. [`Started`] is the handle to wait for one.
 //!
-//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both form one background task of the PE
-//! ([`Work`]), which proceeds whenever the PE waits inside the library or tests a request. There is no progress thread.
+//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both form one background task of
+//! the PE ([`Work`]), which proceeds whenever the PE waits inside the library or tests a request. There is no progress thread.
 //!
-//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k` further
-//! on. A mark contains a hash of the purpose, the team's number of barriers, and a bit that is always 1. Unequal marks show that members
-//! started different collectives, or in another order. [`mismatch`](super::mismatch) detects a member that started nothing at its next
-//! barrier.
+//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k`
+//! further on. A mark contains a hash of the signature, the team's number of barriers, and a bit that is always 1. Unequal marks
+//! show that members started different collectives, or in another order. [`mismatch`](super::mismatch) detects a member that
+//! started nothing at its next barrier.
 //!
-//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place, which is a
-//! set of counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message of the new
-//! request reaches the counters before they are cleared:
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place,
+//! which is a set of counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No
+//! message of the new request reaches the counters before they are cleared:
 //!
 //! * The previous request at this place is complete on this PE, so all its messages have arrived.
-//! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the previous
-//!   request begins, and no member completes that request before all members have started it.
+//! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the
+//!   previous request begins, and no member completes that request before all members have started it.
 //!
-//! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use only memory
-//! of the runtime, which is kept until the runtime's channel is quiet. So a request borrows nothing of the program, and cannot conflict
-//! with a phase. Soundness depends on no other PE ([`windows`](super::windows)).
+//! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use only
+//! memory of the runtime, which is kept until the runtime's channel is quiet. So a request borrows nothing of the program, and
+//! cannot conflict with a phase. Soundness depends on no other PE ([`windows`](super::windows)).
 
 use core::mem::offset_of;
 use core::panic::Location;
@@ -29,7 +29,7 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::endpoint::{Work, WorkStatus};
 use shmem_core::exclusion::Mutex;
 use shmem_core::fixed_text::Text;
-use shmem_core::observe::{Call, Family, Meeting};
+use shmem_core::observe::{BarrierRound, Call, Family};
 use shmem_core::planted_fault::mutant;
 use shmem_core::system_area::{Activity, MOST_SLOTS, ROUNDS, RequestArea};
 use shmem_core::transport::SignalOp;
@@ -43,7 +43,7 @@ use super::pipelined::{Carrier, Reach, Slots, request_area};
 use super::reduce_op::ReduceOp;
 use super::schedule::Cut;
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{END, Operation, Purpose, Team};
+use crate::group::{CallSignature, END, Operation, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::team_uses::RequestClaim;
@@ -52,7 +52,8 @@ use crate::state::team_uses::RequestClaim;
 const LEAST: usize = 2 << 10;
 
 impl Team {
-    /// Returns the steps of a started collective; None if no data move. Items have `item` bytes. Chunks are short: several are under way.
+    /// Returns the steps of a started collective; None if no data move. Items have `item` bytes. Chunks are short: several are
+    /// under way.
     pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<Progress> {
         let members = self.size();
         if members == 1 || pattern.bytes() == 0 {
@@ -72,7 +73,8 @@ impl Team {
 }
 
 impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
-    /// Starts a collective of `bytes` bytes on this PE. `finish` delivers the result. Members compare `words`; error texts show `subject`.
+    /// Starts a collective of `bytes` bytes on this PE. `finish` delivers the result. Members compare `words`; error texts show
+    /// `subject`.
     pub(super) fn start<const N: usize, R>(
         &self,
         operation: impl Into<Operation>,
@@ -84,19 +86,20 @@ impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
         let (team, endpoint, location) = (self.team, self.token.endpoint(), self.location);
         let (words, compared) = self.compared(words);
         let operation = operation.into();
-        let purpose = self.purpose(operation, &words[..compared], subject);
-        let meeting = Meeting { team: team.index, members: team.neighbours(), count: team.started() + 1 };
-        let call = Call { bytes, ..Call::new(operation.family, location).meets(meeting) };
+        let signature = self.signature(operation, &words[..compared], subject);
+        let barrier =
+            BarrierRound { team: team.index, members: team.neighbours(), count: team.started() + 1 };
+        let call = Call { bytes, ..Call::new(operation.family, location).with_barrier(barrier) };
         endpoint.tell(call, || {
             let collective = team.enter(endpoint, Some(location));
-            let ((place, _), meetings) = (place_of(team.started() + 1), collective.next_meeting() - 1);
+            let ((place, _), barriers) = (place_of(team.started() + 1), collective.next_barrier() - 1);
             if !team.uses.is_free(place) {
-                let activity = purpose.activity(team.index, meetings);
+                let activity = signature.activity(team.index, barriers);
                 wait_until(endpoint, || team.uses.is_free(place), || activity);
             }
             let request =
-                StartedRequest::start(team, endpoint, &purpose, (collective.start(), meetings), task);
-            Started { endpoint, request, meeting, finish: Some(Box::new(finish)), location }
+                StartedRequest::start(team, endpoint, &signature, (collective.start(), barriers), task);
+            Started { endpoint, request, barrier, finish: Some(Box::new(finish)), location }
         })
     }
 }
@@ -115,15 +118,15 @@ pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activi
 
 type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 
-/// A started collective, as from [`start_sum`](crate::Team::start_sum), which makes progress while the program runs. A [`wait`](Self::wait)
-/// delivers the result of the blocking call: it returns a value, or writes `&mut x`, a destination or a symmetric object, which is
-/// unchanged until then.
+/// A started collective, as from [`start_sum`](crate::Team::start_sum), which makes progress while the program runs. A
+/// [`wait`](Self::wait) delivers the result of the blocking call: it returns a value, or writes `&mut x`, a destination or a
+/// symmetric object, which is unchanged until then.
 ///
 /// The collective makes progress whenever this PE waits inside the library or calls [`is_complete`](Self::is_complete). There is no
 /// progress thread, so a PE that computes for long should call `is_complete` at times, because other members wait for its data.
 ///
-/// Dropping the handle waits, as [`wait`](Self::wait) does, and writes results in place, except while a panic unwinds. Forgetting the
-/// handle loses the result, but the collective goes on.
+/// Dropping the handle waits, as [`wait`](Self::wait) does, and writes results in place, except while a panic unwinds. Forgetting
+/// the handle loses the result, but the collective goes on.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -141,7 +144,7 @@ pub struct Started<'t, R> {
     endpoint: &'t Endpoint,
     request: Arc<StartedRequest>,
     /// Identification of the collective for the observer.
-    meeting: Meeting<'t>,
+    barrier: BarrierRound<'t>,
     /// Function that delivers the result; None after its call.
     finish: Option<Finish<'t, R>>,
     location: &'static Location<'static>,
@@ -160,8 +163,8 @@ impl<R> Started<'_, R> {
         finish(self.request.result())
     }
 
-    /// Returns whether the collective is complete on this PE, so that [`wait`](Self::wait) would return at once. Makes progress on all
-    /// started collectives of the PE, without blocking.
+    /// Returns whether the collective is complete on this PE, so that [`wait`](Self::wait) would return at once. Makes progress on
+    /// all started collectives of the PE, without blocking.
     ///
     /// Source: MPI 4.1, `MPI_Test`.
     #[doc(alias = "MPI_Test")]
@@ -178,9 +181,9 @@ impl<R> Started<'_, R> {
     }
 
     fn land(&self) {
-        let Self { endpoint, request, meeting, location, .. } = self;
+        let Self { endpoint, request, barrier, location, .. } = self;
         let land = || wait_until(endpoint, || request.is_complete(), || request.activity());
-        endpoint.tell(Call::new(Family::Started, location).meets(*meeting), land);
+        endpoint.tell(Call::new(Family::Started, location).with_barrier(*barrier), land);
     }
 }
 
@@ -269,16 +272,16 @@ struct RequestState {
 }
 
 impl StartedRequest {
-    /// Starts request number `number` of a team. `meetings` is the number of the team's barriers so far.
+    /// Starts request number `number` of a team. `barriers` is the number of the team's barriers so far.
     pub(super) fn start(
         team: &Team,
         endpoint: &Endpoint,
-        purpose: &Purpose<'_>,
-        (number, meetings): (u64, u64),
+        signature: &CallSignature<'_>,
+        (number, barriers): (u64, u64),
         task: Task,
     ) -> Arc<Self> {
-        let (place, mark) = (place_of(number), Mark::new(purpose, number, meetings));
-        let activity = purpose.activity(team.index, meetings);
+        let (place, mark) = (place_of(number), Mark::new(signature, number, barriers));
+        let activity = signature.activity(team.index, barriers);
         let Task { progress, source, result, op } = task;
         let credits = progress.as_ref().map_or(0, |progress| progress.credits);
         let claim = team.uses.claim_request(place.0);
@@ -346,7 +349,8 @@ impl StartedRequest {
             if is_over && let Some(progress) = &mut state.progress {
                 // SAFETY: `result` is used in this call only, while `self` lives. `settled` is called only for a complete request.
                 let result = unsafe { self.result.target() };
-                // SAFETY: `source` is used in this call only, while `state` lives. Nothing writes it, and `settled` is not called on it.
+                // SAFETY: `source` is used in this call only, while `state` lives. Nothing writes it, and `settled` is not called
+                // on it.
                 let source = SendBuf::from(unsafe { state.source.target() });
                 let mut carrier = Carrier {
                     reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
@@ -445,7 +449,7 @@ impl RequestState {
         let pes = [self.rank, other].map(|rank| self.members.member(rank));
         refuse_started(&self.job, (pes[0], pes[1]), (self.team, self.place.0), |theirs| {
             let (here, there) = (mine.to_string(), in_words(theirs));
-            let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
+            let behind = |text: &str, barriers| format!("{text} behind {barriers} other barriers");
             match theirs {
                 // Equal texts: the same call, at another point of the program.
                 Some(theirs) if here == there => (behind(&here, mine.count), behind(&there, theirs.count)),

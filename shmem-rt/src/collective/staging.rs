@@ -1,13 +1,14 @@
 //! Staging: members of a node pass data to each other, through memory of the runtime or in place.
 //!
-//! A [`BarrierRoom`] is one barrier with its buffers; long data take one barrier for each piece. A [`Ring`] has a circular buffer on each
-//! member, and needs no barrier for each piece. [`Collective::staged`] uses either. Symmetric objects are read and written in place
-//! (`Collective::copy_on`).
+//! A [`BarrierRoom`] is one barrier with its buffers; long data take one barrier for each piece. A [`Ring`] has a circular buffer
+//! on each member, and needs no barrier for each piece. [`Collective::staged`] uses either. Symmetric objects are read and written
+//! in place (`Collective::copy_on`).
 //!
-//! **Rings.** All members step through the same chunks in the same order, and mark even those chunks as taken that they do not read. The
-//! first chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the three rules of rings
-//! ([`RingWords`]) whatever the others do, so no slot is read while it is written. Where PEs share cores, waking a PE costs more than a
-//! chunk. So a member wakes the others late, by ringing their doorbells: with its next chunk, before it waits, and at the end.
+//! **Rings.** All members step through the same chunks in the same order, and mark even those chunks as taken that they do not
+//! read. The first chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the
+//! three rules of rings ([`RingWords`]) whatever the others do, so no slot is read while it is written. Where PEs share cores,
+//! waking a PE costs more than a chunk. So a member wakes the others late, by ringing their doorbells: with its next chunk, before
+//! it waits, and at the end.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -17,25 +18,26 @@ use shmem_core::heap::MAX_ALIGN;
 use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::planted_fault::mutant;
-use shmem_core::sync::{LINE_BYTES, MeetingLines, RingWords};
+use shmem_core::sync::{BarrierFlags, LINE_BYTES, RingWords};
 use shmem_core::system_area::{
-    CHUNK_BYTES, MIRROR_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES, Window,
+    CHUNK_BYTES, RECEIVE_BUFFER_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES, Window,
 };
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::barrier_payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
+use super::barrier_payload::{Blocks, Shares, address_on, area, is_alone, receive_buffer, scratch};
 use super::choose::Pattern;
 use super::user_buffer::RecvBuf;
-use crate::group::{Collective, Meeting, Purpose};
+use crate::group::{BarrierKind, CallSignature, Collective};
 
-/// One barrier with the buffer for the calling PE's contribution: a barrier line, or half of the scratch. Lines and halves alternate. So
-/// one barrier for each piece is enough, because all readers of a buffer enter a barrier before its owner writes there again.
+/// One barrier with the buffer for the calling PE's contribution: a barrier line, or half of the scratch. Lines and halves
+/// alternate. So one barrier for each piece is enough, because all readers of a buffer enter a barrier before its owner writes
+/// there again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
-    meeting: u64,
+    barrier: u64,
     offset: usize,
     room: usize,
-    /// Contributions of all nodes in the mirror; None on one node, and before the barrier.
+    /// Contributions of all nodes in the receive buffer; None on one node, and before the barrier.
     blocks: Option<Blocks<'c>>,
 }
 
@@ -43,35 +45,36 @@ impl<'c> BarrierRoom<'c> {
     /// Returns the next barrier of a team. Each member contributes at most `bytes` bytes; all members pass the same limit.
     #[inline]
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
-        let (team, meeting) = (collective.team, collective.next_meeting());
-        let half = (meeting % 2) as usize;
-        let (offset, room) = if team.meeting == Meeting::Lines && bytes <= LINE_BYTES {
+        let (team, barrier) = (collective.team, collective.next_barrier());
+        let half = (barrier % 2) as usize;
+        let (offset, room) = if team.barrier_kind == BarrierKind::Lines && bytes <= LINE_BYTES {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
-            (lines + MeetingLines::room(meeting), LINE_BYTES)
+            (lines + BarrierFlags::room(barrier), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
-            // The own block is the first in the mirror.
-            (mirror(team, half), MIRROR_BYTES)
+            // The own block is the first in the receive buffer.
+            (receive_buffer(team, half), RECEIVE_BUFFER_BYTES)
         } else {
             (scratch(team, half), SCRATCH_BYTES)
         };
-        Self { collective, meeting, offset, room, blocks: None }
+        Self { collective, barrier, offset, room, blocks: None }
     }
 
-    /// Enters the barrier, and waits for all members. `shares` returns the bytes that each rank has contributed, equal on all members.
+    /// Enters the barrier, and waits for all members. `shares` returns the bytes that each rank has contributed, equal on all
+    /// members.
     #[inline]
-    pub(super) fn meet(&mut self, purpose: &Purpose<'_>, shares: impl FnOnce() -> Shares) {
+    pub(super) fn meet(&mut self, signature: &CallSignature<'_>, shares: impl FnOnce() -> Shares) {
         let collective = self.collective;
         if collective.team.node_count() == 1 {
-            return collective.meet(purpose);
+            return collective.meet(signature);
         }
-        let mut blocks = Blocks::new(collective.team, self.meeting, shares());
-        collective.meet_with(purpose, &mut blocks);
+        let mut blocks = Blocks::new(collective.team, self.barrier, shares());
+        collective.barrier_with(signature, &mut blocks);
         self.blocks = Some(blocks);
     }
 
-    /// Returns the calling PE's buffer, to be written before the barrier. No PE reads the PE's own part of it now, because the last readers
-    /// have since entered the barrier before this one. That holds for all operations, because a barrier's number selects the buffer, and
-    /// all members enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
+    /// Returns the calling PE's buffer, to be written before the barrier. No PE reads the PE's own part of it now, because the last
+    /// readers have since entered the barrier before this one. That holds for all operations, because a barrier's number selects
+    /// the buffer, and all members enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
     #[inline]
     pub(super) fn room(&mut self) -> OwnPart<'_> {
         OwnPart { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
@@ -87,9 +90,10 @@ impl<'c> BarrierRoom<'c> {
         };
         assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
         let from = address_on(self.collective, pe, offset + at);
-        // SAFETY: the bytes are in the buffer of a PE on this node, or in the mirror of the node's first member (asserted). Any bytes are
-        // valid values. In any operation, the owner writes the buffer before a barrier, and again only after the next one. The owner cannot
-        // leave that next barrier before this PE enters it, and by then the borrowed `self` is dropped. The same holds for a mirror.
+        // SAFETY: the bytes are in the buffer of a PE on this node, or in the receive buffer of the node's first member (asserted).
+        // Any bytes are valid values. In any operation, the owner writes the buffer before a barrier, and again only after the next
+        // one. The owner cannot leave that next barrier before this PE enters it, and by then the borrowed `self` is dropped. The
+        // same holds for a receive buffer.
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
@@ -115,13 +119,14 @@ pub(super) struct OwnPart<'t> {
 }
 
 impl OwnPart<'_> {
-    /// Returns `bytes` writable bytes at an offset. They must be in the calling PE's part, because messages of other nodes may arrive
-    /// behind it.
+    /// Returns `bytes` writable bytes at an offset. They must be in the calling PE's part, because messages of other nodes may
+    /// arrive behind it.
     #[inline]
     pub(super) fn part(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         assert!(at + bytes <= self.len, "{bytes} bytes at {at} in a room of {}", self.len);
-        // SAFETY: the range is inside the `len` bytes at `start` (asserted), of which any are valid values. Nobody else reads or writes the
-        // calling PE's part while the buffer is borrowed (`BarrierRoom::room`, `RingSlot::room`), and `self` is borrowed exclusively.
+        // SAFETY: the range is inside the `len` bytes at `start` (asserted), of which any are valid values. Nobody else reads or
+        // writes the calling PE's part while the buffer is borrowed (`BarrierRoom::room`, `RingSlot::room`), and `self` is borrowed
+        // exclusively.
         unsafe { core::slice::from_raw_parts_mut(self.start.wrapping_add(at), bytes) }
     }
 }
@@ -139,12 +144,12 @@ pub(super) fn of_one_node(_: Range<usize>) -> Shares {
 }
 
 impl Collective<'_> {
-    /// Calls `turn` to write and read each piece. With rings, several pieces are written before the first is read. Between nodes, `shares`
-    /// returns the bytes that each rank writes of a piece.
+    /// Calls `turn` to write and read each piece. With rings, several pieces are written before the first is read. Between nodes,
+    /// `shares` returns the bytes that each rank writes of a piece.
     #[inline(always)]
     pub(super) fn staged(
         &self,
-        purpose: &Purpose<'_>,
+        signature: &CallSignature<'_>,
         Staged { by_ring, total, at_once, bytes, writes, reads }: Staged,
         shares: impl Fn(Range<usize>) -> Shares,
         mut turn: impl FnMut(Turn<'_>),
@@ -158,14 +163,14 @@ impl Collective<'_> {
                 if writes {
                     turn(Turn::Write(piece.clone(), step.room()));
                 }
-                step.meet(purpose, || shares(piece.clone()));
+                step.meet(signature, || shares(piece.clone()));
                 if reads {
                     turn(Turn::Read(piece, &|rank, at, bytes| step.slice(rank, at, bytes)));
                 }
             }
             return;
         }
-        let mut ring = Ring::new(self, purpose);
+        let mut ring = Ring::new(self, signature);
         for piece in 0..pieces + ring.lag() {
             if writes && piece < pieces {
                 let mut slot = ring.slot(piece);
@@ -173,7 +178,7 @@ impl Collective<'_> {
                 slot.show();
             }
             if piece == 0 {
-                self.meet(purpose);
+                self.meet(signature);
             }
             if reads && let Some(before) = piece.checked_sub(ring.lag()) {
                 turn(Turn::Read(range(before), &|rank, at, bytes| ring.read(before, rank, at, bytes)));
@@ -191,13 +196,13 @@ const ALL_RINGS: usize = 2 * RING_BYTES;
 
 /// Returns the bytes of a member's ring. docs/design.md, section 12, has the reason for its size.
 pub(super) fn ring_bytes(members: usize) -> usize {
-    (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
+    (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * RECEIVE_BUFFER_BYTES, RING_BYTES)
 }
 
 /// The chunks of one collective, which pass through a circular buffer on each member.
 pub(super) struct Ring<'c> {
     collective: &'c Collective<'c>,
-    purpose: &'c Purpose<'c>,
+    signature: &'c CallSignature<'c>,
     /// Offset of the buffer in a member's slot of the arena (`room`), and number of slots of the buffer (`slots`).
     room: usize,
     slots: usize,
@@ -212,22 +217,23 @@ pub(super) struct Ring<'c> {
 impl<'c> Ring<'c> {
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
-    /// Begins the chunks of a collective. The buffer is the window or, where the team has none, the mirror, which no other node writes. The
-    /// world's window is a part of the system area. All members of another team have taken the same bytes as a window (`take_windows`).
-    pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
+    /// Begins the chunks of a collective. The buffer is the window or, where the team has none, the receive buffer, which no other
+    /// node writes. The world's window is a part of the system area. All members of another team have taken the same bytes as a
+    /// window (`take_windows`).
+    pub(super) fn new(collective: &'c Collective<'c>, signature: &'c CallSignature<'c>) -> Self {
         let team = collective.team;
         let (room, slots) = match team.has_windows() {
             Some(true) => (team.window() + size_of::<Window>(), ring_bytes(team.size()) / CHUNK_BYTES),
-            _ => (mirror(team, 0), 2 * MIRROR_BYTES / CHUNK_BYTES),
+            _ => (receive_buffer(team, 0), 2 * RECEIVE_BUFFER_BYTES / CHUNK_BYTES),
         };
         let owes_bells = Cell::new(false);
-        let mut ring = Self { collective, purpose, room, slots, first: 0, taken: 0, owes_bells };
+        let mut ring = Self { collective, signature, room, slots, first: 0, taken: 0, owes_bells };
         ring.first = ring.words(collective.endpoint.me()).next();
         ring
     }
 
-    /// Returns the number of chunks by which a member's reads lag behind writes: half of the slots. A chunk that was just written would be
-    /// read from another core's cache, half as fast as later from the shared cache.
+    /// Returns the number of chunks by which a member's reads lag behind writes: half of the slots. A chunk that was just written
+    /// would be read from another core's cache, half as fast as later from the shared cache.
     pub(super) fn lag(&self) -> usize {
         self.slots / 2
     }
@@ -260,9 +266,9 @@ impl<'c> Ring<'c> {
         let words = self.words(pe);
         self.until(|| words.has(number));
         let from = address_on(self.collective, pe, self.offset(number) + at);
-        // SAFETY: the bytes are in the slot (asserted). The owner has written the chunk, as `has` returned, and writes there again only
-        // after this PE has taken the chunk. This PE takes it by `take`, which borrows the ring exclusively and so ends the reference, or
-        // by the ring of a later collective, which begins after this ring.
+        // SAFETY: the bytes are in the slot (asserted). The owner has written the chunk, as `has` returned, and writes there again
+        // only after this PE has taken the chunk. This PE takes it by `take`, which borrows the ring exclusively and so ends the
+        // reference, or by the ring of a later collective, which begins after this ring.
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 
@@ -298,13 +304,13 @@ impl<'c> Ring<'c> {
         }
         // The awaited PE may itself sleep until this PE rings its doorbell.
         self.ring_others();
-        let Self { collective, purpose, .. } = *self;
+        let Self { collective, signature, .. } = *self;
         let Collective { team, endpoint, .. } = *collective;
         let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
         collective.wait_until(
             done,
             |timeout, done| bell.sleep(timeout, done),
-            || purpose.activity(team.index, collective.began),
+            || signature.activity(team.index, collective.began),
         );
     }
 
@@ -345,8 +351,9 @@ impl RingSlot<'_> {
         ring.owes_bells.set(true);
     }
 
-    /// Returns the slot's memory. No PE reads it, because all others have taken the slot's last chunk (`Ring::slot`), and this chunk is
-    /// published later. No other thread of this PE is in a collective of the team (`Team::enter`), and each chunk has one slot.
+    /// Returns the slot's memory. No PE reads it, because all others have taken the slot's last chunk (`Ring::slot`), and this
+    /// chunk is published later. No other thread of this PE is in a collective of the team (`Team::enter`), and each chunk has one
+    /// slot.
     pub(super) fn room(&mut self) -> OwnPart<'_> {
         let Self { ring, number } = *self;
         let start = ring.collective.endpoint.mine(ring.offset(number));
@@ -354,8 +361,9 @@ impl RingSlot<'_> {
     }
 }
 
-// Collectives on symmetric objects of one node, which members read and write in place. The opening barrier compares the objects, and makes
-// members' earlier writes to them visible to all. A member leaves when no other member accesses its copy. `user_buffer` has the proof.
+// Collectives on symmetric objects of one node, which members read and write in place. The opening barrier compares the objects,
+// and makes members' earlier writes to them visible to all. A member leaves when no other member accesses its copy. `user_buffer`
+// has the proof.
 impl Collective<'_> {
     pub(super) fn copy_on(&self, rank: usize, place: Extent) -> RecvBuf<'_> {
         RecvBuf::on(self.endpoint, self.team.member(rank), place)
@@ -368,8 +376,8 @@ impl Collective<'_> {
     }
 
     /// Ends a collective in which other members read the copy of the member with rank `rank`: that member waits for the readers.
-    pub(super) fn leave_source(&self, purpose: &Purpose<'_>, rank: usize) {
-        let mut ring = Ring::new(self, purpose);
+    pub(super) fn leave_source(&self, signature: &CallSignature<'_>, rank: usize) {
+        let mut ring = Ring::new(self, signature);
         ring.take(0);
         if rank == self.team.rank() && !mutant("direct-without-leave") {
             ring.until_taken(0);
@@ -377,9 +385,9 @@ impl Collective<'_> {
     }
 
     /// Ends a collective in which all members access each other's copies.
-    pub(super) fn leave_copies(&self, purpose: &Purpose<'_>) {
+    pub(super) fn leave_copies(&self, signature: &CallSignature<'_>) {
         if !mutant("direct-without-leave") {
-            self.meet(purpose);
+            self.meet(signature);
         }
     }
 }
@@ -389,22 +397,23 @@ const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
 impl Collective<'_> {
     /// Returns how the data travel. Allocates the team's windows when they are first needed.
     #[inline]
-    pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
+    pub(super) fn way(&self, signature: &CallSignature<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
         let (team, way) = (self.team, self.team.way(pattern, is_symmetric));
         if team.has_windows().is_none() && matches!(way, Way::Windows | Way::Rings) {
-            self.take_windows(purpose);
+            self.take_windows(signature);
             return team.way(pattern, is_symmetric);
         }
         way
     }
 
-    /// Takes a window on each member, or on none if one member lacks the space. Windows live as long as anything of the team. Members first
-    /// compare call signatures ([`exact_agreement`](super::exact_agreement)), because they will write to each other's windows.
-    fn take_windows(&self, purpose: &Purpose<'_>) {
-        self.state(purpose);
+    /// Takes a window on each member, or on none if one member lacks the space. Windows live as long as anything of the team.
+    /// Members first compare call signatures ([`exact_agreement`](super::exact_agreement)), because they will write to each other's
+    /// windows.
+    fn take_windows(&self, signature: &CallSignature<'_>) {
+        self.compare_signatures(signature);
         let team = self.team;
         let room = if team.node_count() == 1 { ring_bytes(team.size()) } else { WINDOW_BYTES };
-        let range = self.place(purpose, size_of::<Window>() + room, align_of::<Window>());
+        let range = self.place(signature, size_of::<Window>() + room, align_of::<Window>());
         if let Some(range) = &range {
             team.job.teams.room.lock().name(
                 range.start,
@@ -416,15 +425,21 @@ impl Collective<'_> {
     }
 
     /// Takes the first range that is free in all members' memory of teams, if there is one. Members have compared call signatures.
-    pub(crate) fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Option<Range<usize>> {
+    pub(crate) fn place(
+        &self,
+        signature: &CallSignature<'_>,
+        bytes: usize,
+        align: usize,
+    ) -> Option<Range<usize>> {
         const NOWHERE: u64 = u64::MAX;
         let room = &self.team.job.teams.room;
         let mut mine = room.lock().propose(0, bytes, align);
         loop {
             let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
-            // The maximum of the complements is the complement of the lowest proposal, so one reduction gives the highest and the lowest.
+            // The maximum of the complements is the complement of the lowest proposal, so one reduction gives the highest and the
+            // lowest.
             let mut ends = [proposal, !proposal];
-            self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
+            self.reduce_for(signature, bytemuck::cast_slice_mut(&mut ends), u64::max);
             let (highest, lowest) = (ends[0], !ends[1]);
             match mine.take() {
                 Some(range) if highest == lowest => return Some(range),

@@ -1,7 +1,7 @@
 //! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
-//! Data are in symmetric memory at [places](Places) that are equal on all members. Therefore long data are read and written in place. Other
-//! data travel as in typed collectives. A [`Fold`] combines items of which only the size is known. It follows the
+//! Data are in symmetric memory at [places](Places) that are equal on all members. Therefore long data are read and written in
+//! place. Other data travel as in typed collectives. A [`Fold`] combines items of which only the size is known. It follows the
 //! [tree](super::reduction_order) of typed reductions, so its results have the same bits.
 
 use shmem_core::context::Initiator;
@@ -15,7 +15,7 @@ pub use super::reduce::Combined;
 use super::reduce_op::{ReduceOp, require_same};
 use super::reduction_order::{self, Operands};
 use super::user_buffer::{RecvBuf, SendBuf};
-use crate::group::{Collective, Purpose, Team};
+use crate::group::{CallSignature, Collective, Team};
 
 /// The source and the destination of a collective, as offsets from the start of every member's slot.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,8 @@ pub struct Places {
 /// A reduction operation on items of a fixed number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
-    /// Combines `items` left operands at `into`, in place, with the right operands at `from`. Both may be unaligned; they do not overlap.
+    /// Combines `items` left operands at `into`, in place, with the right operands at `from`. Both may be unaligned; they do not
+    /// overlap.
     pub combine: unsafe fn(into: *mut u8, from: *const u8, items: usize),
     /// Bytes of an item: 1, 2, 4, 8 or 16.
     pub size: usize,
@@ -43,8 +44,8 @@ pub struct Fold {
 ///
 /// # Safety
 ///
-/// Both places are in segments, have equal length, and are equal or disjoint. From a member's entry until all members have left, nobody
-/// writes the member's source or uses its destination. The caller gets this promise from its own caller.
+/// Both places are in segments, have equal length, and are equal or disjoint. From a member's entry until all members have left,
+/// nobody writes the member's source or uses its destination. The caller gets this promise from its own caller.
 #[track_caller]
 pub unsafe fn broadcast(
     team: &Team,
@@ -61,11 +62,11 @@ pub unsafe fn broadcast(
     if is_root {
         source.tell(Family::HereLoad, 0..bytes);
     }
-    source.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
+    source.run(Family::Broadcast, words, &subject, bytes, |collective, signature| {
         // SAFETY: the place is in a segment. Nobody else uses it before this call returns; on the root, nobody writes it (caller).
         let data = unsafe { memory(collective, if is_root { from } else { to }) };
         let is_near = team.node_count() == 1;
-        collective.broadcast(purpose, is_near.then_some(from), data, root);
+        collective.broadcast(signature, is_near.then_some(from), data, root);
     });
     if is_root && keeps && from.offset != to.offset {
         RecvBuf::own(token.endpoint(), to).copy_from(0, SendBuf::own(token.endpoint(), from));
@@ -84,13 +85,13 @@ pub unsafe fn broadcast(
 pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let (bytes, show) = (places.from.bytes, || show_size(places.from.bytes as u64));
     let form = (Family::Fcollect, [bytes as u64, places.to.offset as u64]);
-    moved(team, token, form, (bytes, places), &show, |collective, purpose, from, to| {
-        collective.allgather(purpose, from, to);
+    moved(team, token, form, (bytes, places), &show, |collective, signature, from, to| {
+        collective.allgather(signature, from, to);
     });
 }
 
-/// Writes the items in `from` of all members in rank order to a destination. Each member has any number of items of `size` bytes. `place`
-/// maps the number of all bytes to the destination, if there is space.
+/// Writes the items in `from` of all members in rank order to a destination. Each member has any number of items of `size` bytes.
+/// `place` maps the number of all bytes to the destination, if there is space.
 ///
 /// # Safety
 ///
@@ -107,9 +108,9 @@ pub unsafe fn collect(
     let call = Argument::of_bytes(team, token, None);
     call.at(from).tell(Family::HereLoad, 0..from.bytes);
     let (mut written, subject) = (None, || format!("{} of {size} bytes", counted(items, "item")));
-    call.run(Family::Collect, [size as u64], &subject, from.bytes, |collective, purpose| {
+    call.run(Family::Collect, [size as u64], &subject, from.bytes, |collective, signature| {
         let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(collective.endpoint, from) };
-        collective.allgatherv(purpose, (items, size), mine, |items, _| {
+        collective.allgatherv(signature, (items, size), mine, |items, _| {
             written = place(items * size);
             written.map(|to| RecvBuf::own(collective.endpoint, to))
         });
@@ -129,13 +130,13 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: P
     let part = places.from.bytes / team.size();
     let show = || show_size(part as u64);
     let form = (Family::Alltoall, [part as u64, places.to.offset as u64]);
-    moved(team, token, form, (places.from.bytes, places), &show, |collective, purpose, from, to| {
-        collective.alltoall(purpose, from, to);
+    moved(team, token, form, (places.from.bytes, places), &show, |collective, signature, from, to| {
+        collective.alltoall(signature, from, to);
     });
 }
 
-/// As [`alltoall`], for `items` items of `size` bytes per member. `from` and `to` are the strides of source and destination, in items.
-/// Bytes between the items are neither read nor written.
+/// As [`alltoall`], for `items` items of `size` bytes per member. `from` and `to` are the strides of source and destination, in
+/// items. Bytes between the items are neither read nor written.
 ///
 /// # Safety
 ///
@@ -157,8 +158,8 @@ pub unsafe fn alltoalls(
         (Family::Alltoalls, words),
         (bytes, places),
         &show,
-        |collective, purpose, source, into| {
-            collective.alltoall_strided(purpose, (items, size), (from, to), (source, into));
+        |collective, signature, source, into| {
+            collective.alltoall_strided(signature, (items, size), (from, to), (source, into));
         },
     );
 }
@@ -180,11 +181,11 @@ pub unsafe fn reduce(
     let Places { from, to } = places;
     let show = || format!("{}, by `{}`", counted(from.bytes / fold.size, "item"), fold.name);
     let form = (family, [from.bytes as u64, word_of(fold.name), to.offset as u64]);
-    moved(team, token, form, (from.bytes, places), &show, |collective, purpose, source, _| {
+    moved(team, token, form, (from.bytes, places), &show, |collective, signature, source, _| {
         let source = (from.offset != to.offset).then_some(source);
         // SAFETY: `to` is in a segment, and nobody else uses it before this call returns (caller).
         let data = unsafe { memory(collective, to) };
-        collective.reduce(purpose, combined, source, data, &fold);
+        collective.reduce(signature, combined, source, data, &fold);
     });
 }
 
@@ -205,13 +206,13 @@ fn moved<const N: usize>(
     (family, words): (Family, [u64; N]),
     (bytes, Places { from, to }): (usize, Places),
     subject: &dyn Fn() -> String,
-    work: impl FnOnce(&Collective<'_>, &Purpose<'_>, SendBuf<'_>, RecvBuf<'_>),
+    work: impl FnOnce(&Collective<'_>, &CallSignature<'_>, SendBuf<'_>, RecvBuf<'_>),
 ) {
     let source = Argument::of_bytes(team, token, Some(from));
     source.tell(Family::HereLoad, 0..from.bytes);
-    source.run(family, words, subject, bytes, |collective, purpose| {
+    source.run(family, words, subject, bytes, |collective, signature| {
         let endpoint = collective.endpoint;
-        work(collective, purpose, SendBuf::own(endpoint, from), RecvBuf::own(endpoint, to));
+        work(collective, signature, SendBuf::own(endpoint, from), RecvBuf::own(endpoint, to));
     });
     source.at(to).tell(Family::HereStore, 0..to.bytes);
 }
@@ -244,8 +245,8 @@ impl ReduceOp for Fold {
         if let Some(left) = left {
             into.copy_from_slice(left);
         }
-        // SAFETY: `into` and `right` have equally many whole items, and are disjoint, because both are borrowed. The code that made the
-        // fold promised that `combine` is sound for them (`reduce`, `fold_ranks`).
+        // SAFETY: `into` and `right` have equally many whole items, and are disjoint, because both are borrowed. The code that made
+        // the fold promised that `combine` is sound for them (`reduce`, `fold_ranks`).
         unsafe { (self.combine)(into.as_mut_ptr(), right.as_ptr(), into.len() / self.size) };
     }
 }

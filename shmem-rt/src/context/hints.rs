@@ -5,7 +5,7 @@ use shmem_core::context::mapping::{Hints, by_need};
 use shmem_core::observe::Family;
 
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -19,16 +19,16 @@ pub enum HintScope {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Announces how many domains of each level the program will have at a time, so that units (endpoints) are reserved for them. Hints
-    /// apply until the next call, and impose no limit.
+    /// Announces how many domains of each level the program will have at a time, so that units (endpoints) are reserved for them.
+    /// Hints apply until the next call, and impose no limit.
     ///
-    /// With [`HintScope::Global`] a PE asks for one unit for each announced domain, and one for itself. If the node has enough units, the
-    /// remaining ones are divided evenly. Otherwise small requests are met, and the other PEs get equal shares.
+    /// With [`HintScope::Global`] a PE asks for one unit for each announced domain, and one for itself. If the node has enough
+    /// units, the remaining ones are divided evenly. Otherwise small requests are met, and the other PEs get equal shares.
     ///
     /// # Errors
     ///
-    /// [`ContextError::Live`](crate::ContextError::Live) while other domains or contexts than the world's own live; the error names them.
-    /// With [`HintScope::Global`] all PEs return this error if any PE has such domains or contexts.
+    /// [`ContextError::Live`](crate::ContextError::Live) while other domains or contexts than the world's own live; the error names
+    /// them. With [`HintScope::Global`] all PEs return this error if any PE has such domains or contexts.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
     #[track_caller]
@@ -42,10 +42,10 @@ impl<L: ThreadLevel> World<L> {
             return Ok(());
         }
         let family = Family::DomainConfig;
-        let purpose = Purpose::of_call(family, family.name(), &[], &String::new);
+        let signature = CallSignature::of_call(family, family.name(), &[], &String::new);
         let wanted = hints.total().saturating_add(1) as u64;
         let said = idle.map(|()| wanted.to_le_bytes().to_vec()).map_err(Into::into);
-        let all = self.team().agree_on(self.endpoint(), &purpose).settle(said)?;
+        let all = self.team().agree_on(self.endpoint(), &signature).settle(said)?;
         let part = holdings.node.map(|limit| {
             let team = self.team();
             let wants = |said: &Vec<u8>| said.as_slice().try_into().map_or(1, u64::from_le_bytes) as usize;

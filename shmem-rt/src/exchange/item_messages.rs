@@ -1,5 +1,5 @@
-//! Messages of many items between all PEs, in [`Rings`]. The first word of a message contains the kind of content, the number of items, and
-//! the round.
+//! Messages of many items between all PEs, in [`Rings`]. The first word of a message contains the kind of content, the number of
+//! items, and the round.
 //!
 //! A PE that has ended a round may send messages of the next round to PEs that have not. These messages stay in their slots until
 //! the receiver has ended the round, too.
@@ -100,8 +100,8 @@ impl<I: HaloToken + ?Sized> ExchangeToken for I {}
 #[derive(Clone, Copy)]
 pub(super) struct Through<'e>(pub(super) &'e Endpoint);
 
-// SAFETY: a `Through` lives inside calls of a round, which borrows a token or an open phase. Operations through it access only the objects
-// of an exchange, which no phase opens.
+// SAFETY: a `Through` lives inside calls of a round, which borrows a token or an open phase. Operations through it access only the
+// objects of an exchange, which no phase opens.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -187,8 +187,8 @@ impl Post {
     }
 
     /// Whether a message has arrived that may be of this round. A wait polls this condition.
-    fn has_come(&self, token: Through<'_>) -> bool {
-        let has = |(from, is_early): (usize, &bool)| !is_early && self.rings.has_come(&token, from);
+    fn has_arrived(&self, token: Through<'_>) -> bool {
+        let has = |(from, is_early): (usize, &bool)| !is_early && self.rings.has_arrived(&token, from);
         self.early.iter().enumerate().any(has)
     }
 
@@ -203,7 +203,7 @@ impl Post {
                 },
             )
         };
-        let is_told = || self.has_come(token) || rooms.iter().any(|to| self.rings.has_credit(&token, *to));
+        let is_told = || self.has_arrived(token) || rooms.iter().any(|to| self.rings.has_credit(&token, *to));
         wait_for(token.endpoint(), "exchange", location, None, is_told, subject);
     }
 
@@ -213,7 +213,7 @@ impl Post {
         loop {
             let is_over = || self.rings.termination.is_over(&token);
             let subject = || format!("of {}: nothing has come, and others have not ended", at(self.made));
-            let done = || self.has_come(token) || is_over();
+            let done = || self.has_arrived(token) || is_over();
             wait_for(token.endpoint(), "exchange", location, None, done, subject);
             if is_over() {
                 self.rings.termination.go_on();

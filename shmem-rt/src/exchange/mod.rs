@@ -1,11 +1,12 @@
 //! Exchanges: PEs send items to the PEs that handle them. Irregular programs use exchanges for data that only the owner may change.
 //!
 //! [`Post`] carries messages of many items between any two PEs, in bounded memory;
-//! [`Termination`](crate::termination_detection::Termination) detects that no PE has items left. An [`ExchangeRound`] packs items into
-//! messages and unpacks them. [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a round.
+//! [`Termination`](crate::termination_detection::Termination) detects that no PE has items left. An [`ExchangeRound`] packs items
+//! into messages and unpacks them. [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a
+//! round.
 //!
-//! A sender without a free slot handles arrived items, so PEs that flood each other make progress. The number of unanswered queries is
-//! bounded, because the receiver stores queries that it has no space to answer. Answers are always received.
+//! A sender without a free slot handles arrived items, so PEs that flood each other make progress. The number of unanswered queries
+//! is bounded, because the receiver stores queries that it has no space to answer. Answers are always received.
 //!
 //! An exchange may be used in a phase. A phase allows no barrier before its end, so a round uses messages only, and one
 //! word on PE 0 that counts messages.
@@ -29,7 +30,7 @@ pub use self::item_messages::ExchangeToken;
 use self::item_messages::{Content, Message, Post, Through};
 use self::round::ExchangeRound;
 use crate::error::Result;
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -70,8 +71,8 @@ impl<L: ThreadLevel> World<L> {
             format!("{bytes} for items of {size}")
         };
         let arguments = [bytes as u64, size_of::<T>() as u64, align_of::<T>() as u64];
-        let purpose = Purpose::of_memory("exchange", &arguments, &subject);
-        self.team().agree_on(self.endpoint(), &purpose);
+        let signature = CallSignature::of_memory("exchange", &arguments, &subject);
+        self.team().agree_on(self.endpoint(), &signature);
         let post = Post::new(self, bytes, size_of::<T>())?;
         let messages = || (0..self.n_pes()).map(|_| Message::default()).collect();
         Ok(Exchange {
@@ -89,8 +90,8 @@ impl<L: ThreadLevel> World<L> {
 /// The memory of an [`Exchange`](crate::Exchange): by default, 1 MiB on each PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeOptions {
-    /// Bytes of symmetric memory on each PE for incoming messages. Up to three times as much private memory is used. However small the
-    /// number, there is space for a few items from each PE.
+    /// Bytes of symmetric memory on each PE for incoming messages. Up to three times as much private memory is used. However small
+    /// the number, there is space for a few items from each PE.
     pub bytes: usize,
 }
 
@@ -110,12 +111,12 @@ impl Default for ExchangeOptions {
 
 /// Items that PEs send to each other; the receiver handles each item. Made by [`World::exchange`].
 ///
-/// Items are sent in batches. Any number of items needs only bounded memory, because a sender without a free slot handles incoming items
-/// first. Items of one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE has items
-/// left. Then the exchange may be used again.
+/// Items are sent in batches. Any number of items needs only bounded memory, because a sender without a free slot handles incoming
+/// items first. Items of one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE
+/// has items left. Then the exchange may be used again.
 ///
-/// The token is the world, a context or, in a phase, the token of [`World::local_with_exchanges`]. Handlers in a phase may change symmetric
-/// objects as `&mut`, so that any PE can update plain data.
+/// The token is the world, a context or, in a phase, the token of [`World::local_with_exchanges`]. Handlers in a phase may change
+/// symmetric objects as `&mut`, so that any PE can update plain data.
 ///
 /// # Panics
 ///
@@ -147,10 +148,12 @@ impl<T: PlainData> Exchange<T> {
         self.react(token, items, |_, from, item| handle(from, item));
     }
 
-    /// As [`run`](Self::run), with a handler that may send further items by an outbox. Returns on all PEs when all PEs' items are handled.
+    /// As [`run`](Self::run), with a handler that may send further items by an outbox. Returns on all PEs when all PEs' items are
+    /// handled.
     ///
-    /// Items of different PEs arrive in any order, so the handlers' result must not depend on their order. In a breadth-first search a
-    /// handler keeps the *least* level of a vertex, not the first that arrives. Or each level is a [`run`](Self::run) of its own.
+    /// Items of different PEs arrive in any order, so the handlers' result must not depend on their order. In a breadth-first
+    /// search a handler keeps the *least* level of a vertex, not the first that arrives. Or each level is a [`run`](Self::run) of
+    /// its own.
     #[track_caller]
     pub fn react(
         &mut self,
@@ -216,8 +219,8 @@ impl<T> fmt::Debug for Exchange<T> {
     }
 }
 
-/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends. They are stored in this PE's memory without a bound, and
-/// are sent before further items of the call.
+/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends. They are stored in this PE's memory without a
+/// bound, and are sent before further items of the call.
 pub struct Outbox<T> {
     items: VecDeque<(Pe, T)>,
 }

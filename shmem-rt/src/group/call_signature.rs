@@ -1,4 +1,4 @@
-//! The purpose of a collective: its operation and arguments, which members compare.
+//! The signature of a collective: its operation and arguments, which members compare.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -6,7 +6,7 @@ use std::panic::Location;
 use shmem_core::fixed_text::Text;
 use shmem_core::hash::fingerprint_of_words;
 use shmem_core::observe::Family;
-use shmem_core::sync::STATEMENT_WORDS;
+use shmem_core::sync::SIGNATURE_WORDS;
 use shmem_core::system_area::Activity;
 
 use crate::caller::finds;
@@ -14,12 +14,12 @@ use crate::caller::finds;
 /// Maximum bytes of an operation's name.
 const NAME: usize = 24;
 
-/// Words before the arguments in a statement (call signature): numbers of the barrier and of the collective's first barrier, number of
+/// Words before the arguments in a part of a signature: numbers of the barrier and of the collective's first barrier, number of
 /// arguments, name.
 const HEAD: usize = 3 + NAME / 8;
 
-/// Number of arguments in one statement.
-const STATED: usize = STATEMENT_WORDS - HEAD;
+/// Number of arguments in one part.
+const ARGUMENTS_IN_PART: usize = SIGNATURE_WORDS - HEAD;
 
 /// Name of the operation of a PE whose program has returned.
 pub(crate) const END: &str = "the end of the program";
@@ -51,7 +51,7 @@ impl From<Family> for Operation {
 }
 
 /// Operation and arguments of a collective call. The job ends unless they are equal on all members.
-pub(crate) struct Purpose<'a> {
+pub(crate) struct CallSignature<'a> {
     pub operation: Operation,
     /// Whether the collective opens a phase. The hash excludes this flag, because a collision would make a phase unsound.
     pub opens: bool,
@@ -63,8 +63,8 @@ pub(crate) struct Purpose<'a> {
     pub location: Option<&'static Location<'static>>,
 }
 
-impl<'a> Purpose<'a> {
-    /// Returns the purpose of a call of the program that allocates, frees or keeps symmetric memory.
+impl<'a> CallSignature<'a> {
+    /// Returns the signature of a call of the program that allocates, frees or keeps symmetric memory.
     #[track_caller]
     pub(crate) fn of_memory(
         name: &'static str,
@@ -74,7 +74,7 @@ impl<'a> Purpose<'a> {
         Self::of_call(Family::Memory, name, arguments, subject)
     }
 
-    /// Returns the purpose of a call of the program to one of several operations of a row.
+    /// Returns the signature of a call of the program to one of several operations of a row.
     #[track_caller]
     pub(crate) fn of_call(
         family: Family,
@@ -87,7 +87,7 @@ impl<'a> Purpose<'a> {
     }
 }
 
-impl Purpose<'_> {
+impl CallSignature<'_> {
     /// Returns a 32-bit hash above 16 bits that contain `opens`, as [`NodeBarrier`](shmem_core::sync::NodeBarrier) needs it.
     #[inline]
     pub(crate) fn fingerprint(&self) -> u64 {
@@ -96,18 +96,18 @@ impl Purpose<'_> {
         (hash >> 32) << 16 | u64::from(self.opens)
     }
 
-    pub(crate) fn statements(&self) -> usize {
-        self.arguments.len().div_ceil(STATED).max(1)
+    pub(crate) fn parts(&self) -> usize {
+        self.arguments.len().div_ceil(ARGUMENTS_IN_PART).max(1)
     }
 
-    /// Returns the words of part `part` of the statement (call signature), at barrier `meeting` of a collective whose first barrier was
-    /// `began`. No word is a hash, so statements are equal if and only if purpose, part and both barrier numbers are.
-    pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
-        let mut words = [0; STATEMENT_WORDS];
-        (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
+    /// Returns the words of part `part` of the signature, at barrier `barrier` of a collective whose first barrier was
+    /// `began`. No word is a hash, so the words are equal if and only if signature, part and both barrier numbers are.
+    pub(crate) fn words(&self, part: usize, barrier: u64, began: u64) -> [u64; SIGNATURE_WORDS] {
+        let mut words = [0; SIGNATURE_WORDS];
+        (words[0], words[1], words[2]) = (barrier, began, self.arguments.len() as u64);
         let name = self.operation.name.as_bytes().chunks(8).map(word_of);
         words[3..HEAD].iter_mut().zip(name).for_each(|(into, word)| *into = word);
-        let arguments = self.arguments.iter().skip(part * STATED);
+        let arguments = self.arguments.iter().skip(part * ARGUMENTS_IN_PART);
         words[HEAD..].iter_mut().zip(arguments).for_each(|(into, word)| *into = *word);
         words
     }
@@ -171,10 +171,10 @@ mod tests {
             const NAMES: [&str; 2] = ["alloc", "allo"];
             let states = |name: usize, arguments: &[u64], began: u64| {
                 let operation = Operation::named(Family::Memory, NAMES[name]);
-                let purpose =
-                    Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
-                // The first difference ends the job, so later statements are compared where there are any.
-                (0..purpose.statements()).map(|part| purpose.statement(part, 7, began)).collect::<Vec<_>>()
+                let signature =
+                    CallSignature { operation, opens: false, arguments, subject: &String::new, location: None };
+                // The first difference ends the job, so later signatures are compared where there are any.
+                (0..signature.parts()).map(|part| signature.words(part, 7, began)).collect::<Vec<_>>()
             };
             let (one, other) = (states(names & 1, &a, began.0), states(names >> 1, &b, began.1));
             let alike = names & 1 == names >> 1 && a == b && began.0 == began.1;
@@ -190,7 +190,7 @@ mod tests {
         const MALLOC: Operation = Operation::named(Family::Memory, "malloc");
         let location = None;
         let fingerprint = |operation, opens, arguments: &[u64]| {
-            Purpose { operation, opens, arguments, subject: &String::new, location }.fingerprint()
+            CallSignature { operation, opens, arguments, subject: &String::new, location }.fingerprint()
         };
         for bytes in 0..10_000 {
             let (phase, other) =

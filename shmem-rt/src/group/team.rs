@@ -16,13 +16,13 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::fixed_text::{Text, counted};
 use shmem_core::indexed::Ranked;
 use shmem_core::object::SymAddr;
-use shmem_core::observe::{Call, Family, Meeting as Met};
+use shmem_core::observe::{BarrierRound, Call, Family};
 use shmem_core::pe::Pe;
 use shmem_core::sync::NodeBarrier;
 use shmem_core::system_area::{Activity, SystemArea, TeamArea, Window};
 use shmem_launch::env::BarrierChoice;
 
-use super::call_signature::Purpose;
+use super::call_signature::CallSignature;
 use crate::caller::{at, finds};
 use crate::error::Result;
 use crate::job::Job;
@@ -33,19 +33,19 @@ use crate::state::team_uses::{ContextClaim, TeamConfig, Uses};
 
 /// The kind of barrier that members of a team use on their node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meeting {
+pub(crate) enum BarrierKind {
     /// Each member polls a cache line of every other member.
     Lines,
     /// Each member adds to a counter on the node's first member.
     Counter,
 }
 
-/// Maximum number of members for [`Meeting::Lines`], whose work grows with the square of that number.
+/// Maximum number of members for [`BarrierKind::Lines`], whose work grows with the square of that number.
 const MOST_IN_LINES: usize = 8;
 
-impl Meeting {
-    /// Chooses the kind for `members` members on `nodes` nodes. `has_cores`: each member has a core. A counter wakes a sleeping member
-    /// once; lines wake it once for each other member.
+impl BarrierKind {
+    /// Chooses the kind for `members` members on `nodes` nodes. `has_cores`: each member has a core. A counter wakes a sleeping
+    /// member once; lines wake it once for each other member.
     pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
         assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
         let possible = nodes == 1;
@@ -59,9 +59,9 @@ impl Meeting {
 
 /// A set of PEs, each of which has a rank in it.
 ///
-/// A handle owns and borrows nothing. Dropping a handle is local. After all members have dropped their handles, contexts and objects, a
-/// later split of a team with all these members frees the team's index. [`destroy`](Self::destroy) checks that no context or object is
-/// left. Forgetting a handle keeps the index for ever.
+/// A handle owns and borrows nothing. Dropping a handle is local. After all members have dropped their handles, contexts and
+/// objects, a later split of a team with all these members frees the team's index. [`destroy`](Self::destroy) checks that no
+/// context or object is left. Forgetting a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
     pub(crate) index: usize,
@@ -72,7 +72,7 @@ pub struct Team {
     pub(crate) node: usize,
     /// Members on this PE's node.
     neighbours: Vec<Pe>,
-    pub(crate) meeting: Meeting,
+    pub(crate) barrier_kind: BarrierKind,
     /// Number of the team's barriers so far.
     count: AtomicU64,
     /// Number of non-blocking collectives that the team has started so far.
@@ -109,7 +109,7 @@ impl Team {
         let near = (0..members.size()).filter(|rank| members.node_of(*rank) == node);
         let neighbours: Vec<Pe> = near.map(|rank| members.member(rank)).collect();
         let (wanted, has_cores) = (job.settings.barrier, job.site.has_cores);
-        let meeting = Meeting::choose(wanted, members.size(), members.node_count(), has_cores);
+        let barrier_kind = BarrierKind::choose(wanted, members.size(), members.node_count(), has_cores);
         Self {
             job,
             index,
@@ -117,7 +117,7 @@ impl Team {
             rank,
             node,
             neighbours,
-            meeting,
+            barrier_kind,
             count: AtomicU64::new(0),
             started: AtomicU64::new(0),
             layout: OnceLock::new(),
@@ -175,8 +175,8 @@ impl Team {
         self.uses.config
     }
 
-    /// Returns a pointer of this process to a symmetric address on the member with a rank: `None` if there is no such member, or it is on
-    /// another node. [`On::ptr`](crate::On::ptr) does the same for typed objects.
+    /// Returns a pointer of this process to a symmetric address on the member with a rank: `None` if there is no such member, or it
+    /// is on another node. [`On::ptr`](crate::On::ptr) does the same for typed objects.
     ///
     /// # Panics
     ///
@@ -239,8 +239,8 @@ impl Team {
         system.unwrap_or_else(|| unreachable!("a neighbour is on this node"))
     }
 
-    /// Begins a collective. `location` is None for a call of the runtime. Refuses a second thread of this PE, because nothing else orders
-    /// the threads' accesses to the PE's buffers.
+    /// Begins a collective. `location` is None for a call of the runtime. Refuses a second thread of this PE, because nothing else
+    /// orders the threads' accesses to the PE's buffers.
     ///
     /// # Panics
     ///
@@ -338,22 +338,23 @@ struct Observed {
 
 impl Collective<'_> {
     /// Notifies the observer of the collective at its first barrier, if there is an observer.
-    pub(crate) fn tell_purpose(&self, purpose: &Purpose<'_>, count: u64) {
+    pub(crate) fn tell_purpose(&self, signature: &CallSignature<'_>, count: u64) {
         if let (None, Some(location), Some(observer)) =
-            (self.observed.get(), purpose.location, self.endpoint.observer())
+            (self.observed.get(), signature.location, self.endpoint.observer())
         {
-            let observed = Observed { family: purpose.operation.family, location, count, begun: 0 };
+            let observed = Observed { family: signature.operation.family, location, count, begun: 0 };
             let begun = observer.begin(&self.call(&observed));
             self.observed.set(Some(Observed { begun, ..observed }));
         }
     }
 
     fn call(&self, observed: &Observed) -> Call<'_> {
-        let meeting = Met { team: self.team.index, members: &self.team.neighbours, count: observed.count };
+        let barrier =
+            BarrierRound { team: self.team.index, members: &self.team.neighbours, count: observed.count };
         Call {
             endpoint: self.endpoint.number(),
             bytes: self.bytes,
-            ..Call::new(observed.family, observed.location).meets(meeting)
+            ..Call::new(observed.family, observed.location).with_barrier(barrier)
         }
     }
 
@@ -363,8 +364,8 @@ impl Collective<'_> {
         self
     }
 
-    /// Blocks like [`Waiting::until`](shmem_core::endpoint::Waiting::until). The more bytes other members copy meanwhile, the longer a PE
-    /// polls before it sleeps, because a sleeping PE would wake too late.
+    /// Blocks like [`Waiting::until`](shmem_core::endpoint::Waiting::until). The more bytes other members copy meanwhile, the
+    /// longer a PE polls before it sleeps, because a sleeping PE would wake too late.
     #[inline]
     pub(crate) fn wait_until(
         &self,
@@ -384,8 +385,8 @@ impl Collective<'_> {
     }
 
     /// Returns the description of this PE's call at a barrier, for diagnostics.
-    pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
-        let mut activity = purpose.activity(self.team.index, count);
+    pub(crate) fn activity(&self, signature: &CallSignature<'_>, count: u64) -> Activity {
+        let mut activity = signature.activity(self.team.index, count);
         // The world needs no name. The name comes first, because a long subject cuts off the text behind it.
         let is_named = self.team.index != WORLD;
         let name = || format!("team #{} with {}", self.team.index, counted(self.team.size(), "PE"));
@@ -401,18 +402,18 @@ impl Collective<'_> {
     }
 
     /// Returns [`activity`](Self::activity) with the source line of a call from another language, which only a second lookup finds.
-    pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
-        let _ = self.activity(purpose, count);
-        self.activity(purpose, count)
+    pub(crate) fn activity_with_place(&self, signature: &CallSignature<'_>, count: u64) -> Activity {
+        let _ = self.activity(signature, count);
+        self.activity(signature, count)
     }
 
-    pub(crate) fn next_meeting(&self) -> u64 {
+    pub(crate) fn next_barrier(&self) -> u64 {
         self.team.count.load(Ordering::Relaxed) + 1
     }
 
     pub(crate) fn count(&self) -> u64 {
         let Self { team, endpoint, .. } = self;
-        let count = self.next_meeting();
+        let count = self.next_barrier();
         team.count.store(count, Ordering::Relaxed);
         if team.index == WORLD {
             // SAFETY: only this PE's own record is changed, by the record's methods, which keep its protocol.
@@ -451,15 +452,19 @@ mod tests {
     fn members_with_cores_of_their_own_poll_lines_up_to_eight() {
         use BarrierChoice::{Auto, Counter, Lines};
         for (wanted, members, nodes, has_cores, chosen) in [
-            (Auto, 8, 1, true, Meeting::Lines),
-            (Auto, 9, 1, true, Meeting::Counter),
-            (Auto, 8, 1, false, Meeting::Counter),
-            (Auto, 8, 2, true, Meeting::Counter),
-            (Lines, 9, 1, false, Meeting::Lines),
-            (Lines, 2, 2, true, Meeting::Counter),
-            (Counter, 2, 1, true, Meeting::Counter),
+            (Auto, 8, 1, true, BarrierKind::Lines),
+            (Auto, 9, 1, true, BarrierKind::Counter),
+            (Auto, 8, 1, false, BarrierKind::Counter),
+            (Auto, 8, 2, true, BarrierKind::Counter),
+            (Lines, 9, 1, false, BarrierKind::Lines),
+            (Lines, 2, 2, true, BarrierKind::Counter),
+            (Counter, 2, 1, true, BarrierKind::Counter),
         ] {
-            assert_eq!(Meeting::choose(wanted, members, nodes, has_cores), chosen, "{members} on {nodes}");
+            assert_eq!(
+                BarrierKind::choose(wanted, members, nodes, has_cores),
+                chosen,
+                "{members} on {nodes}"
+            );
         }
     }
 }

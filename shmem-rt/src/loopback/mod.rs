@@ -21,13 +21,13 @@ use shmem_core::memory::{Arena, Machine, OwnMemory, PeList};
 use shmem_core::partition::Grant;
 use shmem_core::pe::Pe;
 use shmem_core::process_exit;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::diagnostics::say;
 use shmem_launch::env::Settings;
-use shmem_launch::launch::report::Standing;
+use shmem_launch::launch::report::PeState;
 use shmem_launch::launch::{self, HOSTS_AS, HostsAs};
 
 use self::thread_bootstrap::{Nodes, Shared, Threads};
@@ -74,7 +74,7 @@ pub(crate) fn run<L: ThreadLevel>(
             arena.attach(nodes.slot(other), None, &theirs.descriptors, &theirs.parts)?;
         }
     }
-    let grants: Alike<Vec<Grant>> = memory.into_iter().map(|mine| mine.grants).collect();
+    let grants: EqualRun<Vec<Grant>> = memory.into_iter().map(|mine| mine.grants).collect();
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
     // SAFETY: `create` has mapped each slot, and the arenas outlive the threads below.
@@ -191,7 +191,7 @@ fn at_exit() {
 fn exited(code: Option<c_int>) {
     let running = RUNNING.lock();
     let Some(pes) = running.as_ref() else { return };
-    let has_left = |(_, record)| launch::pe_record::describe(record) == Standing::Finished;
+    let has_left = |(_, record)| launch::pe_record::describe(record) == PeState::Finished;
     if pes.peers().all(has_left) {
         return;
     }

@@ -5,7 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::fixed_text::counted;
-use shmem_core::observe::{Family, Statistics, Tally};
+use shmem_core::observe::{Family, OperationCounts, Statistics};
 use shmem_core::partition::round_size;
 use shmem_core::text_table::Columns;
 use shmem_core::transport::Traffic;
@@ -60,9 +60,9 @@ fn table(pes: &[Statistics]) -> String {
     let heads = ["OPERATION", "CALLS", "LEAST", "MOST", "BYTES", "TIME", "MOST", "PER CALL"];
     let mut columns = Columns::new(heads, &[1, 2, 3, 4, 5, 6, 7]).indented();
     for family in Family::ALL {
-        let tallies: Vec<Tally> = pes.iter().map(|pe| pe.of(*family)).collect();
-        let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
-        let most = |of: fn(&Tally) -> u64| tallies.iter().map(of).max().unwrap_or(0);
+        let tallies: Vec<OperationCounts> = pes.iter().map(|pe| pe.of(*family)).collect();
+        let sum = |of: fn(&OperationCounts) -> u64| tallies.iter().map(of).sum::<u64>();
+        let most = |of: fn(&OperationCounts) -> u64| tallies.iter().map(of).max().unwrap_or(0);
         let calls = sum(|tally| tally.calls);
         if calls == 0 {
             continue;

@@ -66,8 +66,8 @@ impl Trace {
         if let Some(plan) = call.plan {
             args["plan"] = json!(plan.to_string());
         }
-        if let Some(meeting) = call.meeting {
-            args["team"] = json!(meeting.team);
+        if let Some(barrier) = call.barrier {
+            args["team"] = json!(barrier.team);
         }
         if call.endpoint != 0 {
             args["context"] = json!(call.endpoint);

@@ -10,12 +10,12 @@ use shmem_core::partition::nearest;
 use shmem_core::symmetric_data::Contents;
 
 use crate::error::{NameError, Result};
-use crate::group::{Purpose, words_of};
+use crate::group::{CallSignature, words_of};
 use crate::heap::Heap;
 use crate::initial_contents::Initial;
 use crate::job::Job;
 use crate::state::names::Named;
-use crate::state::persistent_partition::Shelf;
+use crate::state::persistent_partition::PersistentPartition;
 use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {
@@ -49,9 +49,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let (names, types) = (words_of(name), words_of(kind));
         let arguments: Vec<u64> = sizes.into_iter().chain(names).chain(types).collect();
         let subject = || format!("`{name}` in partition `{}`, {items} x {kind}", self.name());
-        let purpose = Purpose::of_memory("named", &arguments, &subject);
+        let signature = CallSignature::of_memory("named", &arguments, &subject);
         let (world, job) = (self.world, self.world.job());
-        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let agreed = world.team().agree_on(world.endpoint(), &signature);
         world.reclaim_for(&agreed);
         let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
@@ -115,9 +115,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn remove(&self, name: &str) -> Result<()> {
         let arguments: Vec<u64> = [u64::from(self.segment)].into_iter().chain(words_of(name)).collect();
         let subject = || format!("`{name}` in partition `{}`", self.name());
-        let purpose = Purpose::of_memory("remove", &arguments, &subject);
+        let signature = CallSignature::of_memory("remove", &arguments, &subject);
         let (world, job) = (self.world, self.world.job());
-        let _agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let _agreed = world.team().agree_on(world.endpoint(), &signature);
         let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
         shelf.opened.remove(name);
@@ -136,7 +136,10 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 
     #[track_caller]
-    fn shelf<'s>(&self, shelves: &'s mut MutexGuard<'_, Vec<Shelf>>) -> Result<&'s mut Shelf> {
+    fn shelf<'s>(
+        &self,
+        shelves: &'s mut MutexGuard<'_, Vec<PersistentPartition>>,
+    ) -> Result<&'s mut PersistentPartition> {
         let partition = || self.name().to_owned();
         let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment);
         Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
@@ -144,7 +147,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
 
     /// Reserves the memory of a new object, and records its name, on every PE.
     #[track_caller]
-    fn make(&self, shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
+    fn make(&self, shelf: &mut PersistentPartition, job: &Job, mut object: Named) -> Result<Allocation> {
         let full = |room| NameError::Full { partition: self.name().to_owned(), room };
         shelf.has_room_for(&object).map_err(full)?;
         let align = object.align.max(MIN_ALIGN);

@@ -14,7 +14,7 @@ use shmem_launch::codec::{self, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::setup::Setup;
 use crate::state::names::encode;
-use crate::state::persistent_partition::Shelf;
+use crate::state::persistent_partition::PersistentPartition;
 
 /// The report that a PE sends to the other PEs about its files.
 #[derive(Debug, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ pub(crate) fn shelve(
     mine: *mut u8,
     ledger: &mut Ledger,
     bootstrap: &dyn Bootstrap,
-) -> Result<Vec<Shelf>> {
+) -> Result<Vec<PersistentPartition>> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
@@ -126,7 +126,7 @@ pub(crate) fn shelve(
         let (spec, part) = (&setup.table.specs()[k], &setup.statics.partitions[k]);
         let (range, heap) = (setup.layout.partition(k), part.end as usize);
         // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`. No token exists, so no operation uses them.
-        unsafe { Shelf::new(spec, part.index, range, heap, file, mine, ledger) }
+        unsafe { PersistentPartition::new(spec, part.index, range, heap, file, mine, ledger) }
     });
     let shelves: Result<Vec<_>, String> = shelves.collect();
     let shelves = shelves.map_err(|reason| of_files(pe, &reason))?;

@@ -9,7 +9,7 @@ use shmem_launch::diagnostics::say;
 use crate::caller::at;
 use crate::collective::{Agreed, Number as _};
 use crate::error::{ErrorKind, Result};
-use crate::group::Purpose;
+use crate::group::CallSignature;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -46,9 +46,9 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn persist(&mut self) -> Result<usize> {
         let location = Location::caller();
-        let purpose = Purpose::of_memory("persist", &[], &String::new);
+        let signature = CallSignature::of_memory("persist", &[], &String::new);
         let job = self.job();
-        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &signature);
         let mut shelves = job.memory.shelves.lock();
         for shelf in shelves.iter_mut() {
             // A raw transfer may have overwritten the partition's list of names, so this process's copy is written again.

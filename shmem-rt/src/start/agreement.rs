@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use shmem_core::fixed_text::first_difference;
 use shmem_core::memory::FilePart;
 use shmem_core::partition::{Grant, show_size};
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 use shmem_core::system_area::SystemArea;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -13,7 +13,7 @@ use shmem_launch::cpus::Cpus;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::observe::Observers;
-use crate::setup::{PROGRAM, Setup, later_bytes};
+use crate::setup::{PROGRAM, Setup, dynamic_bytes};
 use crate::version;
 
 /// Compares the description of this PE's set-up with that of the first PE.
@@ -45,7 +45,7 @@ fn describe(setup: &Setup) -> String {
         format!("memory of teams: {}", show_size(setup.settings.team_size)),
         format!("barrier of a node: {}", setup.settings.barrier.name()),
         format!("ways of collectives: {}", setup.settings.collective_ways),
-        format!("address space for later segments: {}", show_size(later_bytes(&setup.settings) as u64)),
+        format!("address space for dynamic segments: {}", show_size(dynamic_bytes(&setup.settings) as u64)),
         format!("asked to observe: {}", Observers::wanted(&setup.settings).join(", ")),
         format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
     ]);
@@ -66,9 +66,9 @@ impl Message for PeMemory {}
 
 impl PeMemory {
     /// Sends this message to all PEs, and receives the message of each PE. It is an error if the numbers of partitions differ.
-    pub(crate) fn exchange(&self, bootstrap: &dyn Bootstrap) -> Result<Alike<Self>> {
+    pub(crate) fn exchange(&self, bootstrap: &dyn Bootstrap) -> Result<EqualRun<Self>> {
         let all = bootstrap.exchange("told", &codec::encode(self)).map_err(Error::launcher)?;
-        let all: Alike<Vec<u8>> = all.into_iter().collect();
+        let all: EqualRun<Vec<u8>> = all.into_iter().collect();
         let is_complete = |theirs: &Self| theirs.grants.len() == self.grants.len();
         let all = all.map(|theirs| codec::decode(theirs).ok().filter(is_complete));
         match all.iter().position(Option::is_none) {

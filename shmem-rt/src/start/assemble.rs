@@ -10,11 +10,11 @@ use shmem_core::memory::{Arena, PmemFile};
 use shmem_core::object::{self, Extent};
 use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::Grant;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 use shmem_core::sync::Patience;
 use shmem_core::system_area::Stage;
 use shmem_core::transport::ofi::strided::Row;
-use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
+use shmem_core::transport::{ChannelOptions, CountedTransport, Tracking, Transport};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::diagnostics::say;
 
@@ -28,12 +28,12 @@ use crate::members::{Directory, Members};
 use crate::observe::{NodePes, Observers};
 use crate::persistent;
 use crate::setup::Setup;
-use crate::state::contexts_domains::Holdings;
-use crate::state::dynamic_segments::Later;
+use crate::state::contexts_domains::ContextTable;
+use crate::state::dynamic_segments::DynamicMemory;
 use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
-use crate::state::team_indexes::Indexes;
-use crate::state::team_memory::Room;
+use crate::state::team_indexes::TeamTable;
+use crate::state::team_memory::TeamAllocator;
 use crate::state::threads::Threads;
 use crate::thread::ThreadLevel;
 use crate::warnings;
@@ -44,14 +44,14 @@ pub(crate) struct JobParts {
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) arena: Arc<Arena>,
     /// For each PE, the grants of its partitions.
-    pub(crate) grants: Alike<Vec<Grant>>,
+    pub(crate) grants: EqualRun<Vec<Grant>>,
     /// Files of this PE's partitions that outlive the job, by the partition's position.
     pub(crate) files: BTreeMap<usize, PmemFile>,
     pub(crate) directory: Arc<Directory>,
     /// Number of cores for the PEs of this host.
     pub(crate) cores: usize,
     /// CPUs of each PE of this host. Empty if they are unknown.
-    pub(crate) cpus: Alike<Vec<usize>>,
+    pub(crate) cpus: EqualRun<Vec<usize>>,
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) fabric: Option<String>,
     /// All PEs, if they are threads of this process. Their memory is mapped until the last of them has ended.
@@ -79,7 +79,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
         statics: statics(&setup),
         ledger: Arc::new(Mutex::new(ledger)),
         shelves: Arc::downgrade(&shelves),
-        room: Arc::new(Mutex::new(Room::new(setup.layout.teams()))),
+        room: Arc::new(Mutex::new(TeamAllocator::new(setup.layout.teams()))),
     };
     let Setup { settings, table, layout, .. } = setup;
     shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
@@ -127,7 +127,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let template = template.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
     // SAFETY: the transport reaches all PEs that have no slot in this node's arena.
     let endpoints = unsafe { Endpoints::new(template, far.clone()) };
-    let holdings = Holdings::start(&settings, endpoints.units(), on_node.len(), slot, L::USE);
+    let holdings = ContextTable::start(&settings, endpoints.units(), on_node.len(), slot, L::USE);
     let holdings = holdings.unwrap_or_else(|error| end(&error));
     let endpoint = endpoints.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
     // SAFETY: only the record of this PE is changed, by the record's own methods, which keep its protocol.
@@ -138,7 +138,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let runtime = |patient| far.as_ref().map(|far| open(far, patient, &bootstrap));
     let network = Network {
         own: runtime(false),
-        meetings: runtime(true),
+        barriers: runtime(true),
         endpoints,
         transport: far.as_ref().map_or("shm", |far| far.name()),
         fabric: parts.fabric,
@@ -162,7 +162,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
         holdings: Mutex::new(holdings),
     };
     let teams =
-        Teams { indexes: Mutex::new(Indexes::new()), area: layout.teams(), room: Arc::clone(&names.room) };
+        Teams { indexes: Mutex::new(TeamTable::new()), area: layout.teams(), room: Arc::clone(&names.room) };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, &grants)),
         released,
@@ -170,7 +170,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
         shelves,
         names,
         segments,
-        later: Mutex::new(Later::new(&layout)),
+        dynamic: Mutex::new(DynamicMemory::new(&layout)),
         arena,
     };
     let warned = Mutex::default();
@@ -206,7 +206,7 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
 
 /// Opens a channel to other nodes for the runtime's own operations.
 fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> Far {
-    let lane = Lane { unit: 0, tracking: Tracking::Events, patient };
+    let lane = ChannelOptions { unit: 0, tracking: Tracking::Events, patient };
     let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
     Far { transport: Arc::clone(far), channel }
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use shmem_core::memory::{Arena, Machine, PeList, PmemFile};
 use shmem_core::partition::{PartitionSpec, Policy};
 use shmem_core::pe::Pe;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 use shmem_core::sync::Patience;
 use shmem_core::transport::Transport;
 use shmem_launch::bootstrap::{self, Bootstrap};
@@ -94,7 +94,7 @@ struct NodeMemory {
     arena: Arena,
     /// Files of this PE's partitions that outlive the job, by the partition's position.
     files: BTreeMap<usize, PmemFile>,
-    all: Alike<PeMemory>,
+    all: EqualRun<PeMemory>,
     /// The memfd with the list of all PEs, which the first PE of the node shares.
     list: Option<OwnedFd>,
 }

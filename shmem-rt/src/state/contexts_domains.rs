@@ -9,7 +9,7 @@ use shmem_launch::env::Settings;
 use super::endpoint_reports::{Granted, Resources};
 use crate::error::{ContextError, ErrorKind, Result};
 
-pub(crate) struct Holdings {
+pub(crate) struct ContextTable {
     mapping: Mapping,
     /// Number of units of the node, if it is limited.
     pub(crate) node: Option<usize>,
@@ -29,7 +29,7 @@ pub(crate) struct Held {
     pub(crate) assignment: Assignment,
 }
 
-impl Holdings {
+impl ContextTable {
     /// Divides the node's units among its `pes` PEs, of which this is number `place`. Assigns one to the world, used at `level`.
     pub(crate) fn start(
         settings: &Settings,

@@ -3,11 +3,11 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use shmem_core::memory::{LaterRange, SlotLayout, Spread};
+use shmem_core::memory::{DynamicRange, SlotLayout, Spread};
 use shmem_core::partition::Traits;
 
-pub(crate) struct Later {
-    pub(crate) range: LaterRange,
+pub(crate) struct DynamicMemory {
+    pub(crate) range: DynamicRange,
     pub(crate) registrations: u64,
     /// Further cleanup when an allocation is freed, by the id of the allocation.
     pub(crate) ends: BTreeMap<u64, End>,
@@ -15,9 +15,9 @@ pub(crate) struct Later {
     pub(crate) pools: Vec<Pool>,
 }
 
-impl Later {
+impl DynamicMemory {
     pub(crate) fn new(layout: &SlotLayout) -> Self {
-        Self { range: LaterRange::new(layout), registrations: 0, ends: BTreeMap::new(), pools: Vec::new() }
+        Self { range: DynamicRange::new(layout), registrations: 0, ends: BTreeMap::new(), pools: Vec::new() }
     }
 }
 

@@ -7,8 +7,8 @@ use shmem_core::heap::{Allocation, Ledger, Owner};
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
 
-use super::persistent_partition::Shelf;
-use super::team_memory::Room;
+use super::persistent_partition::PersistentPartition;
+use super::team_memory::TeamAllocator;
 
 pub(crate) type Variable = (usize, String);
 
@@ -21,8 +21,8 @@ pub(crate) struct ObjectNames {
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     /// A weak reference, because diagnostics outlive the job, whose files must be closed at its end.
-    pub(crate) shelves: Weak<Mutex<Vec<Shelf>>>,
-    pub(crate) room: Arc<Mutex<Room>>,
+    pub(crate) shelves: Weak<Mutex<Vec<PersistentPartition>>>,
+    pub(crate) room: Arc<Mutex<TeamAllocator>>,
 }
 
 struct NamedObject {
@@ -124,7 +124,7 @@ mod tests {
         let mut ledger = Ledger::new();
         ledger.add_heap(1, Allocator::new(1, Text::head("default"), 4096..8192, 4096));
         let block = ledger.allocate(1, 24, 8, Owner::Handle).unwrap();
-        let mut room = Room::new(9000..9900);
+        let mut room = TeamAllocator::new(9000..9900);
         room.propose(0, 32, 8).unwrap();
         room.name(9000, 32, "object of a team".to_owned());
         let (statics, ledger, room) =

@@ -1,16 +1,16 @@
 //! The partitions of the job, with the memory that each PE was granted.
 
 use shmem_core::partition::{Grant, PartitionSpec, Table};
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 
 pub(crate) struct Partitions {
     table: Table,
     segments: Vec<u32>,
-    grants: Vec<Alike<Grant>>,
+    grants: Vec<EqualRun<Grant>>,
 }
 
 impl Partitions {
-    pub(crate) fn new(table: Table, granted: &Alike<Vec<Grant>>) -> Self {
+    pub(crate) fn new(table: Table, granted: &EqualRun<Vec<Grant>>) -> Self {
         let of_partition = |at: usize| granted.map(|grants| grants[at].clone());
         let grants = (0..table.specs().len()).map(of_partition).collect();
         let segments = (1..=table.specs().len() as u32).collect();
@@ -25,7 +25,7 @@ impl Partitions {
         &self.segments
     }
 
-    pub(crate) fn grants(&self) -> &[Alike<Grant>] {
+    pub(crate) fn grants(&self) -> &[EqualRun<Grant>] {
         &self.grants
     }
 
@@ -34,7 +34,7 @@ impl Partitions {
         self.grants[at].get(pe).unwrap_or_else(|| unreachable!("every PE has a part of every partition"))
     }
 
-    pub(crate) fn insert(&mut self, spec: PartitionSpec, segment: u32, grants: Alike<Grant>) {
+    pub(crate) fn insert(&mut self, spec: PartitionSpec, segment: u32, grants: EqualRun<Grant>) {
         let at = self.table.insert(spec);
         self.segments.insert(at, segment);
         self.grants.insert(at, grants);

@@ -12,7 +12,7 @@ use shmem_launch::codec;
 
 use super::names::{HEAD, Named, decode, encode, room};
 
-pub(crate) struct Shelf {
+pub(crate) struct PersistentPartition {
     pub(crate) segment: u32,
     pub(crate) start: usize,
     pub(crate) title: String,
@@ -30,7 +30,7 @@ pub(crate) struct Shelf {
     pub(crate) failed: bool,
 }
 
-impl Shelf {
+impl PersistentPartition {
     /// Reads the list of names of a partition in the slot at `mine`, and reserves the memory of the named objects. If the file is
     /// new, writes an empty list. The partition is `range` of the slot, and its heap begins `heap` bytes after its start.
     ///

@@ -16,7 +16,7 @@ pub(crate) const WORLD: usize = 0;
 pub(crate) const NODE: usize = 1;
 
 #[derive(Debug)]
-pub(crate) struct Indexes {
+pub(crate) struct TeamTable {
     /// Teams by their indexes. The first two (all PEs, and the PEs of the node) are never free.
     teams: [Option<Arc<Uses>>; MAX_TEAMS],
 }
@@ -25,7 +25,7 @@ pub(crate) type Set = u64;
 
 const _: () = assert!(MAX_TEAMS <= Set::BITS as usize, "a set has a bit for each index");
 
-impl Indexes {
+impl TeamTable {
     pub(crate) fn new() -> Self {
         Self { teams: [const { None }; MAX_TEAMS] }
     }

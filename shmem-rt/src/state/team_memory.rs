@@ -1,8 +1,8 @@
 //! The allocator of one PE's memory for objects of teams.
 //!
 //! PEs are in different teams, so their free ranges differ. The members of a team find the first offset that is free on all of them
-//! in rounds. In each round, every member [proposes](Room::propose) its first free range at or after a candidate, and the highest
-//! proposal is the next candidate. The search ends when all members propose the same range, because proposals only rise.
+//! in rounds. In each round, every member [proposes](TeamAllocator::propose) its first free range at or after a candidate, and the
+//! highest proposal is the next candidate. The search ends when all members propose the same range, because proposals only rise.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use shmem_core::object::Extent;
 
 /// Free and allocated ranges, in bytes from the start of the slot.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct TeamAllocator {
     /// Ends of the free ranges, by their starts. Adjacent free ranges are merged.
     free: BTreeMap<usize, usize>,
     pub(crate) area: Range<usize>,
@@ -19,7 +19,7 @@ pub(crate) struct Room {
     names: BTreeMap<usize, (usize, String)>,
 }
 
-impl Room {
+impl TeamAllocator {
     pub(crate) fn new(area: Range<usize>) -> Self {
         let free = (!area.is_empty()).then_some((area.start, area.end)).into_iter().collect();
         Self { free, area, names: BTreeMap::new() }
@@ -88,7 +88,7 @@ mod tests {
         fn proposals_are_the_first_that_fit(
             calls in proptest::collection::vec((any::<bool>(), 0_usize..600, 1_usize..90, 0_u32..6), 1..80),
         ) {
-            let (mut room, mut model) = (Room::new(AREA), vec![false; AREA.end]);
+            let (mut room, mut model) = (TeamAllocator::new(AREA), vec![false; AREA.end]);
             let mut taken: Vec<Range<usize>> = Vec::new();
             for (take, from, bytes, align) in calls {
                 let align = 1 << align;
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn nothing_is_found_where_nothing_is() {
-        assert_eq!(Room::new(64..64).propose(0, 1, 1), None);
-        assert_eq!(Room::new(AREA).propose(usize::MAX, 1, 64), None);
-        assert_eq!(Room::new(AREA).propose(0, usize::MAX, 64), None);
+        assert_eq!(TeamAllocator::new(64..64).propose(0, 1, 1), None);
+        assert_eq!(TeamAllocator::new(AREA).propose(usize::MAX, 1, 64), None);
+        assert_eq!(TeamAllocator::new(AREA).propose(0, usize::MAX, 64), None);
     }
 }

@@ -1,7 +1,8 @@
 //! Allocation by the members of a team.
 //!
-//! All PEs allocate from the heaps of partitions in lockstep, so a team cannot use these heaps. Instead every PE has a range of memory for
-//! teams, and a list of [free](crate::state::team_memory) parts of that range. Members agree on a common offset in rounds of proposals.
+//! All PEs allocate from the heaps of partitions in lockstep, so a team cannot use these heaps. Instead every PE has a range of
+//! memory for teams, and a list of [free](crate::state::team_memory) parts of that range. Members agree on a common offset in
+//! rounds of proposals.
 
 use std::panic::Location;
 
@@ -17,7 +18,7 @@ use super::TeamBox;
 use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
-use crate::group::{Purpose, Team};
+use crate::group::{CallSignature, Team};
 use crate::initial_contents::Initial;
 
 impl Team {
@@ -54,8 +55,8 @@ impl Team {
         let location = Location::caller();
         let subject = || format!("{} in the memory of teams", show_size(bytes as u64));
         let arguments = [bytes as u64, item as u64, align as u64];
-        let purpose = Purpose::of_memory("alloc", &arguments, &subject);
-        let agreed = self.agree_on(endpoint, &purpose);
+        let signature = CallSignature::of_memory("alloc", &arguments, &subject);
+        let agreed = self.agree_on(endpoint, &signature);
         // Slots of PEs are aligned to `MAX_ALIGN` only.
         if align > MAX_ALIGN {
             return Err(HeapError::Alignment { align }.into());
@@ -68,16 +69,17 @@ impl Team {
         let name = format!("{len} x {kind}, allocated by a team at {}", at(location));
         self.job.teams.room.lock().name(offset, bytes, name);
         let id = self.uses.insert_object(range);
-        // SAFETY: `offset` is the start of a block of `len` items in this PE's slot. It is a multiple of `align`; the slot is aligned to
-        // `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the block was free. Transfers of other PEs to an earlier
-        // object there were complete before those PEs agreed with this PE to free the object (`reclaim_objects`).
+        // SAFETY: `offset` is the start of a block of `len` items in this PE's slot. It is a multiple of `align`; the slot is
+        // aligned to `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the block was free. Transfers of
+        // other PEs to an earlier object there were complete before those PEs agreed with this PE to free the object
+        // (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
         let released = std::sync::Arc::clone(&self.uses.released);
-        // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`). If item types differ, any bytes
-        // are a value of each. All members have taken the same range, because `place` returns only if all proposals were equal. All gave
-        // the object the same number, because each numbers the team's objects in the order of agreed calls. All have initialised their
-        // copies (`again`). Only members get the box, and the box names only members (`TeamBox::on`).
+        // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`). If item types differ, any
+        // bytes are a value of each. All members have taken the same range, because `place` returns only if all proposals were
+        // equal. All gave the object the same number, because each numbers the team's objects in the order of agreed calls. All
+        // have initialised their copies (`again`). Only members get the box, and the box names only members (`TeamBox::on`).
         let object = unsafe { SymBox::__new(id, SYSTEM, offset, len, released) };
         Ok(TeamBox::new(object, std::sync::Arc::clone(&self.uses), endpoint.me()))
     }
@@ -98,7 +100,7 @@ impl Agreed<'_> {
     /// Takes the first range that is free on all members.
     #[track_caller]
     fn place(&self, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
-        if let Some(range) = self.collective.place(self.purpose, bytes, align) {
+        if let Some(range) = self.collective.place(self.signature, bytes, align) {
             return Ok(range);
         }
         let team = self.collective.team;

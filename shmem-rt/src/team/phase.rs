@@ -1,26 +1,27 @@
 //! Phases of a team: references into objects of a team, opened by its members alone.
 //!
-//! A phase of the world is sound because no PE has a token while any PE is in it ([`phase`](crate::phase)). In a phase of a team only the
-//! members have no token, and other PEs go on. Such a phase is sound because other PEs cannot name the opened objects:
+//! A phase of the world is sound because no PE has a token while any PE is in it ([`phase`](crate::phase)). In a phase of a team
+//! only the members have no token, and other PEs go on. Such a phase is sound because other PEs cannot name the opened objects:
 //!
 //! 1. Only objects that this very team has allocated are opened (checked when the phase begins).
 //! 2. These are in the memory of teams, which belongs to the segment of the system: no address names it
 //!    (`Segments::find` never returns that segment), and there is no handle of it but a [`TeamBox`].
 //! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
 //!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
-//!    with p. The members, and an object's place and size, are certain: the members have compared the statements
+//!    with p. The members, and an object's place and size, are certain: the members have compared the signatures
 //!    of their calls, word for word, before they exchanged anything else ([`Agreed`](crate::collective::Agreed)).
-//! 4. Bytes on p belong to one object at a time: p itself keeps the list of free ranges. Another object gets the bytes only when all
-//!    members of the first one's team have dropped it, have been quiet since, and have reported this to p in an agreed collective of that
-//!    team, or of a team that contains it. So a PE that can name the bytes of an object of this team on p has a box of this very object,
-//!    and is a member. A collective of a smaller team reads and writes such an object on its own members only, each by its own box.
-//! 5. No member has a token: each has lent its world exclusively to this call. All endpoints of members are quiet, and the barriers before
-//!    and after the body are checked barriers of the team, so (2) to (7) of the argument for the world hold for the members.
+//! 4. Bytes on p belong to one object at a time: p itself keeps the list of free ranges. Another object gets the bytes only when
+//!    all members of the first one's team have dropped it, have been quiet since, and have reported this to p in an agreed
+//!    collective of that team, or of a team that contains it. So a PE that can name the bytes of an object of this team on p has a
+//!    box of this very object, and is a member. A collective of a smaller team reads and writes such an object on its own members
+//!    only, each by its own box.
+//! 5. No member has a token: each has lent its world exclusively to this call. All endpoints of members are quiet, and the barriers
+//!    before and after the body are checked barriers of the team, so (2) to (7) of the argument for the world hold for the members.
 //!
-//! Where PEs are threads of one process, a box can be handed from one PE to another by other means than this library. A box and each
-//! [`Pe`](shmem_core::pe::Pe) record their PE, so a place on a member comes from a box and a `Pe` of one member, and an operation of
-//! another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot without that check. A phase, of a team or of the
-//! world, refuses a box of another PE when it asks for the extents.
+//! Where PEs are threads of one process, a box can be handed from one PE to another by other means than this library. A box and
+//! each [`Pe`](shmem_core::pe::Pe) record their PE, so a place on a member comes from a box and a `Pe` of one member, and an
+//! operation of another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot without that check. A phase, of
+//! a team or of the world, refuses a box of another PE when it asks for the extents.
 //!
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on
@@ -38,8 +39,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl Team {
-    /// Opens objects of this team exclusively on all members. Runs `body` between two barriers, with a `&mut` to the calling PE's copy of
-    /// each object.
+    /// Opens objects of this team exclusively on all members. Runs `body` between two barriers, with a `&mut` to the calling PE's
+    /// copy of each object.
     ///
     /// # Panics
     ///
@@ -53,14 +54,15 @@ impl Team {
     ) -> R {
         let phase = self.phase(world, LOCAL, objects);
         phase.run(world, Some(self), |endpoint| {
-            // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has checked that this
-            // team has allocated them, and all members are in the phase. The extents do not overlap (`Phase::enter`), the handles stay
-            // borrowed, and `mine(0)` is the start of this PE's slot.
+            // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has checked
+            // that this team has allocated them, and all members are in the phase. The extents do not overlap (`Phase::enter`), the
+            // handles stay borrowed, and `mine(0)` is the start of this PE's slot.
             body(unsafe { objects.open(endpoint.mine(0)) })
         })
     }
 
-    /// Opens objects of this team for reading on all members. As [`local`](Self::local), except that `body` gets a `&` to each copy.
+    /// Opens objects of this team for reading on all members. As [`local`](Self::local), except that `body` gets a `&` to each
+    /// copy.
     ///
     /// # Panics
     ///
@@ -74,8 +76,8 @@ impl Team {
     ) -> R {
         let phase = self.phase(world, FROZEN, objects);
         phase.run(world, Some(self), |endpoint| {
-            // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has checked that this team
-            // has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+            // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has checked that this
+            // team has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
             body(unsafe { objects.freeze(endpoint.mine(0)) })
         })
     }
@@ -89,7 +91,8 @@ impl Team {
     }
 }
 
-/// The objects that [`Team::local`](crate::Team::local) opens: a reference to a [`TeamBox`](crate::TeamBox), or a tuple or list of them.
+/// The objects that [`Team::local`](crate::Team::local) opens: a reference to a [`TeamBox`](crate::TeamBox), or a tuple or list of
+/// them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object of a team",
     label = "not allocated by a team",

@@ -1,7 +1,7 @@
 //! Makes and destroys teams, collectively over the team that is split.
 //!
-//! The members of a new team follow from the arguments, on which all agree word for word ([`Agreed`]), and from the members' colours. Then
-//! the members exchange three words to find an index for the new team:
+//! The members of a new team follow from the arguments, on which all agree word for word ([`Agreed`]), and from the members'
+//! colours. Then the members exchange three words to find an index for the new team:
 //!
 //! ```text
 //! 1  dropped teams          an index that all members have dropped is free
@@ -21,7 +21,7 @@ use shmem_core::system_area::{MAX_TEAMS, RequestArea};
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
-use crate::group::{Purpose, Team};
+use crate::group::{CallSignature, Team};
 use crate::members::Members;
 use crate::state::team_indexes::Set;
 use crate::state::team_uses::{TeamConfig, Uses};
@@ -30,8 +30,8 @@ use crate::state::team_uses::{TeamConfig, Uses};
 type Groups = Vec<Vec<usize>>;
 
 impl Team {
-    /// Makes a team of the `size` members with ranks `start`, `start + stride`, and so on, in this order. The stride may be negative.
-    /// Collective over this team. Returns `None` on members that are not in the new team.
+    /// Makes a team of the `size` members with ranks `start`, `start + stride`, and so on, in this order. The stride may be
+    /// negative. Collective over this team. Returns `None` on members that are not in the new team.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -65,14 +65,15 @@ impl Team {
     ) -> Result<Option<Self>> {
         let subject = || format!("start {start}, stride {stride}, size {size}");
         let arguments = [start as u64, stride as u64, size as u64, config.contexts as u64];
-        let purpose = Purpose::of_call(Family::Teams, "split_strided", &arguments, &subject);
-        let agreed = self.agree_on(token.endpoint(), &purpose);
+        let signature = CallSignature::of_call(Family::Teams, "split_strided", &arguments, &subject);
+        let agreed = self.agree_on(token.endpoint(), &signature);
         let groups = strided(self.size(), start, stride, size).map(|ranks| vec![ranks]);
         agreed.divide(config, groups)
     }
 
-    /// Makes a team of each row and of each column of a grid. Members in a row have equal `rank / width`, members in a column equal `rank %
-    /// width`. A member's rank in its row is its column. A larger `width` counts as the number of members. Collective over this team.
+    /// Makes a team of each row and of each column of a grid. Members in a row have equal `rank / width`, members in a column equal
+    /// `rank % width`. A member's rank in its row is its column. A larger `width` counts as the number of members. Collective over
+    /// this team.
     ///
     /// # Errors
     ///
@@ -89,8 +90,8 @@ impl Team {
     ) -> Result<(Self, Self)> {
         let subject = || format!("width {width}");
         let arguments = [width as u64, rows.contexts as u64, columns.contexts as u64];
-        let purpose = Purpose::of_call(Family::Teams, "split_2d", &arguments, &subject);
-        let agreed = self.agree_on(token.endpoint(), &purpose);
+        let signature = CallSignature::of_call(Family::Teams, "split_2d", &arguments, &subject);
+        let agreed = self.agree_on(token.endpoint(), &signature);
         let (ranks, width): (Vec<usize>, _) = ((0..self.size()).collect(), width.min(self.size()));
         let is_grid = |groups: &dyn Fn() -> Groups| match width {
             0 => Err(empty("a row of a grid of width 0")),
@@ -106,8 +107,8 @@ impl Team {
         }
     }
 
-    /// Makes a team for each colour, of the members that pass that colour. New ranks are in the order of `key` and, among equal keys, of
-    /// the ranks in this team. A member without a colour is in no new team. Collective over this team.
+    /// Makes a team for each colour, of the members that pass that colour. New ranks are in the order of `key` and, among equal
+    /// keys, of the ranks in this team. A member without a colour is in no new team. Collective over this team.
     ///
     /// # Errors
     ///
@@ -122,8 +123,8 @@ impl Team {
     ) -> Result<Option<Self>> {
         let subject = || colour.map_or_else(|| "no colour".to_owned(), |colour| format!("colour {colour}"));
         let arguments = [config.contexts as u64];
-        let purpose = Purpose::of_call(Family::Teams, "split_by", &arguments, &subject);
-        let agreed = self.agree_on(token.endpoint(), &purpose);
+        let signature = CallSignature::of_call(Family::Teams, "split_by", &arguments, &subject);
+        let agreed = self.agree_on(token.endpoint(), &signature);
         let said = agreed.tell([u64::from(colour.is_some()), colour.unwrap_or(0), key as u64]);
         let mut members: Vec<(u64, i64, usize)> = said
             .iter()
@@ -137,22 +138,22 @@ impl Team {
         agreed.divide(config, Ok(groups))
     }
 
-    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle needs no barrier and
-    /// checks nothing.)
+    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle needs no
+    /// barrier and checks nothing.)
     ///
     /// # Errors
     ///
-    /// If a member still has contexts or objects of the team: the same error on every member. The handle is dropped nevertheless, and the
-    /// team ends when its contexts and objects are dropped.
+    /// If a member still has contexts or objects of the team: the same error on every member. The handle is dropped nevertheless,
+    /// and the team ends when its contexts and objects are dropped.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
     #[track_caller]
     pub fn destroy(self, token: &(impl Initiator + ?Sized)) -> Result<()> {
-        let purpose = Purpose::of_call(Family::Teams, "destroy", &[], &String::new);
+        let signature = CallSignature::of_call(Family::Teams, "destroy", &[], &String::new);
         token.endpoint().require_open(Location::caller());
         self.land(token.endpoint());
         let mine = [self.uses.contexts() as u64, self.uses.objects() as u64];
-        let said = self.agree_on(token.endpoint(), &purpose).tell(mine);
+        let said = self.agree_on(token.endpoint(), &signature).tell(mine);
         match said.iter().position(|said| *said != [0, 0]) {
             None => Ok(()),
             Some(rank) => {
@@ -173,8 +174,8 @@ impl Agreed<'_> {
     fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
         let (team, endpoint) = (self.collective.team, self.collective.endpoint);
         let dropped = team.job.teams.indexes.lock().dropped();
-        // Operations under way must not write to memory that is used again. The quiet follows the reading of the list, because another
-        // thread may have written to an object just before dropping it.
+        // Operations under way must not write to memory that is used again. The quiet follows the reading of the list, because
+        // another thread may have written to an object just before dropping it.
         team.job.quiet_all();
         let dropped = self.tell([dropped]);
         self.reclaim(&dropped);

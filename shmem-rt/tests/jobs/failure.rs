@@ -257,7 +257,7 @@ fn what_a_job_cannot_start_with_is_one_error() {
         }
         assert!(outcome.code < 100, "an error, not a crash: {said}");
     }
-    succeeds(below("ulimit -v 4000000; export SHMEM_LATER_SIZE=0"));
+    succeeds(below("ulimit -v 4000000; export SHMEM_DYNAMIC_SIZE=0"));
 }
 
 /// (a shell command, or a setting of PE 1 alone; parts of the error text).
@@ -267,13 +267,13 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("SHMEM_ARRAY_STORAGE=multi", &["storage of arrays that name none", "multi", "by size"]),
     ("SHMEM_TEAM_SIZE=1M", &["memory of teams", "1M", "64M"]),
     ("SHMEM_BARRIER_ALGORITHM=counter", &["barrier of a node", "counter", "auto"]),
-    ("SHMEM_COLLECTIVE_ALGORITHM=reduce:meetings", &["ways of collectives", "reduce:meetings", "auto"]),
+    ("SHMEM_COLLECTIVE_ALGORITHM=reduce:barriers", &["ways of collectives", "reduce:barriers", "auto"]),
     (
         "ulimit -v 4000000",
-        &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"],
+        &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_DYNAMIC_SIZE"],
     ),
     (
-        "ulimit -v 4000000; export SHMEM_LATER_SIZE=0 SHMEM_SYMMETRIC_SIZE=5G",
+        "ulimit -v 4000000; export SHMEM_DYNAMIC_SIZE=0 SHMEM_SYMMETRIC_SIZE=5G",
         &["lower partition 1", "(5G of these)"],
     ),
     ("ulimit -f 1000", &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]),
@@ -292,8 +292,8 @@ const REFUSED: &[(&str, &[&str])] = &[
         "export SHMEM_TEAM_SIZE=9000000T",
         &["SHMEM_TEAM_SIZE, the memory of teams: ", "9000000T are asked for", "lower it"],
     ),
-    ("export SHMEM_LATER_SIZE=1000000T", &["lower SHMEM_LATER_SIZE, the addresses", "1000000T of these"]),
-    ("export SHMEM_LATER_SIZE=9000000T", &["SHMEM_LATER_SIZE, the addresses", "9000000T", "lower it"]),
+    ("export SHMEM_DYNAMIC_SIZE=1000000T", &["lower SHMEM_DYNAMIC_SIZE, the addresses", "1000000T of these"]),
+    ("export SHMEM_DYNAMIC_SIZE=9000000T", &["SHMEM_DYNAMIC_SIZE, the addresses", "9000000T", "lower it"]),
     ("export SHMEM_WAIT_WARN=soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
 ];
 

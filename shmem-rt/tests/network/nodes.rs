@@ -48,17 +48,17 @@ fn every_collective(world: &World) {
     let nodes = sizes.len() as u64;
     // Each node sends a word and `each` bytes in each round, and receives `others` bytes in all.
     let rounds = u64::from(nodes.next_power_of_two().trailing_zeros());
-    let meeting = |each: u64, others: u64| {
+    let barrier = |each: u64, others: u64| {
         let operations = nodes * rounds;
         Traffic { operations, bytes: operations * (8 + each) + others * (nodes - 1) }
     };
-    assert_eq!(sent(world, || world.barrier_all()), meeting(0, 0), "barrier");
+    assert_eq!(sent(world, || world.barrier_all()), barrier(0, 0), "barrier");
     // Exact reductions send one value from each node.
-    assert_eq!(sent(world, || world.sum(&mut [1_u64; 2])), meeting(16, 0), "sum");
-    assert_eq!(sent(world, || world.max(&mut 1_f32)), meeting(4, 0), "max");
+    assert_eq!(sent(world, || world.sum(&mut [1_u64; 2])), barrier(16, 0), "sum");
+    assert_eq!(sent(world, || world.max(&mut 1_f32)), barrier(4, 0), "max");
     // Rounded sums send partial results, or all values if a node's ranks are not consecutive.
     let rounding = |collective: &dyn Fn(), each| {
-        let (found, most) = (sent(world, collective), meeting(0, pes * each));
+        let (found, most) = (sent(world, collective), barrier(0, pes * each));
         assert!(found.operations == most.operations && found.bytes <= most.bytes, "{found:?} of {most:?}");
     };
     rounding(&|| world.sum(&mut [1.0; 3]), 24);
@@ -66,10 +66,10 @@ fn every_collective(world: &World) {
     rounding(&|| world.sum_inscan(&mut 1_u16), 2);
     let mut into = vec![0_u8; 100 * pes as usize];
     let fcollect = sent(world, || world.fcollect(&[1; 100][..], &mut into));
-    assert_eq!(fcollect, meeting(0, pes * 100), "fcollect");
+    assert_eq!(fcollect, barrier(0, pes * 100), "fcollect");
     // Each other node receives the data of the root once.
     let (root, mut data) = (world.pe(world.n_pes() - 1).unwrap(), [world.my_pe() as u64; 20]);
-    assert_eq!(sent(world, || world.broadcast(&mut data, root)), meeting(0, 160), "broadcast");
+    assert_eq!(sent(world, || world.broadcast(&mut data, root)), barrier(0, 160), "broadcast");
     // One message from each node to each other node.
     let pairs: u64 = sizes.iter().map(|here| here * (pes - here)).sum();
     let operations = nodes * (nodes - 1);

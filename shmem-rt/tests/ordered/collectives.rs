@@ -44,22 +44,22 @@ fn items_of_any_size_are_combined_and_dealt_out(world: &mut World) {
 
 // Each algorithm that a user can select, with all lengths, also 0 and a few bytes.
 under! {
-    meetings_on_a_node: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
-        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+    barriers_on_a_node: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:barriers,reduce:barriers,fcollect:barriers,alltoall:barriers";
     rings: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:rings,reduce:rings,fcollect:rings,alltoall:rings";
     direct_forms: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:direct,reduce:direct,fcollect:direct,alltoall:direct";
-    meetings_of_nodes: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1",
-        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
-    meetings_of_nodes_of_two: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
-        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+    barriers_of_nodes: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:barriers,reduce:barriers,fcollect:barriers,alltoall:barriers";
+    barriers_of_nodes_of_two: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:barriers,reduce:barriers,fcollect:barriers,alltoall:barriers";
     windows: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1",
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
     windows_of_nodes_of_two: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
     one_way_each: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
-        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:meetings,fcollect:rings,alltoall:direct";
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:barriers,fcollect:rings,alltoall:direct";
 }
 
 /// Plays histories of collectives that have a choice of algorithms, and of reductions that depend on the order.

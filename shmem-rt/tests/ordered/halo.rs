@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use shmem::prelude::*;
-use shmem::{Flight, HaloToken};
+use shmem::{HaloExchange, HaloToken};
 
 use crate::panics::{refused, said};
 use crate::pes;
@@ -23,7 +23,7 @@ fn sent<'h, I: HaloToken + ?Sized>(
     token: &'h I,
     west: &[u64],
     east: &[u64],
-) -> Flight<'h, u64, I> {
+) -> HaloExchange<'h, u64, I> {
     let mut flight = halo.begin(token);
     flight.send(WEST, west);
     flight.send(EAST, east);
@@ -31,7 +31,7 @@ fn sent<'h, I: HaloToken + ?Sized>(
 }
 
 /// Finishes an exchange. Returns the cells from the west and from the east.
-fn come(flight: Flight<'_, u64, impl HaloToken + ?Sized>) -> [Vec<u64>; 2] {
+fn come(flight: HaloExchange<'_, u64, impl HaloToken + ?Sized>) -> [Vec<u64>; 2] {
     let ghosts = flight.finish();
     [ghosts[WEST].to_vec(), ghosts[EAST].to_vec()]
 }
@@ -157,7 +157,7 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
 #[shmem::test(pes = 1)]
 fn mistakes_are_told(world: &mut World) {
     // A ring of one PE, with three cells over each edge.
-    let flight = |act: fn(Flight<'_, u64, World>)| {
+    let flight = |act: fn(HaloExchange<'_, u64, World>)| {
         let mut halo = ring(world, 3);
         act(halo.begin(world));
         _ = halo.begin(world);

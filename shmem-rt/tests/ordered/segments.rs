@@ -92,7 +92,7 @@ fn a_partition_is_described_as_in_the_environment(world: &mut World) {
     assert_eq!(world.create_partition(NewPartition::new(1).id(9)).unwrap().id(), 9);
 }
 
-#[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_LATER_SIZE" = "64M"))]
+#[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_DYNAMIC_SIZE" = "64M"))]
 fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
     let [first, unknown] = [1, 99].map(|id| world.drop_partition(id));
     let make = |new: NewPartition| world.create_partition(new).map(drop);

@@ -38,7 +38,7 @@ pub(crate) fn in_a_shell() -> String {
     format!("{} {}; exit $?", itself().display(), ENTRY.join(" "))
 }
 
-mod meeting {
+mod fences {
     use super::*;
 
     const SHARE: &str = "join; share 300; share 0; share 253; finish";

@@ -58,9 +58,9 @@ impl Form {
             asked.filter(|way| collective.ways(shape, false).any(|there| there == *way)).unwrap_or(chosen);
         let cost = Cost::of_way(way, collective, on_objects, shape);
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
-        // In meetings a node sends one message in each round, except the parts of an alltoall, which go directly. Rounds of chunks are
-        // counted where schedules are simulated.
-        let in_rounds = way == CollectiveWay::Meetings && !matches!(collective, Collective::Alltoall(_));
+        // In barriers a node sends one message in each round, except the parts of an alltoall, which go directly. Rounds of chunks
+        // are counted where schedules are simulated.
+        let in_rounds = way == CollectiveWay::Barriers && !matches!(collective, Collective::Alltoall(_));
         if in_rounds && shape.per_node == 1 {
             assert_eq!(most, cost.rounds, "rounds of {collective:?} of {shape:?}");
         }
@@ -71,7 +71,7 @@ impl Form {
 fn by_way(world: &mut World) {
     let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
     let is_by_windows = std::env::var("SHMEM_COLLECTIVE_ALGORITHM").unwrap().ends_with("windows");
-    let way = if is_by_windows { CollectiveWay::Windows } else { CollectiveWay::Meetings };
+    let way = if is_by_windows { CollectiveWay::Windows } else { CollectiveWay::Barriers };
     let form = Form { asked: Some(way), ..CHOSEN };
     for items in [1, 7, 300, 9001] {
         let (bytes, mut data, mut all) = (8 * items, vec![1_u64; items], vec![0; items * pes]);
@@ -164,10 +164,10 @@ tests! {
         "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_way;
     windows_of_four: [16] on "*x4" "SHMEM_COLLECTIVE_ALGORITHM" =
         "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_way;
-    meetings_of_one: [4] on "*x1" "SHMEM_COLLECTIVE_ALGORITHM" =
-        "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings", by_way;
-    meetings_of_two: [8] on "*x2" "SHMEM_COLLECTIVE_ALGORITHM" =
-        "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings", by_way;
+    barriers_of_one: [4] on "*x1" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:barriers,reduce:barriers,fcollect:barriers,alltoall:barriers", by_way;
+    barriers_of_two: [8] on "*x2" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:barriers,reduce:barriers,fcollect:barriers,alltoall:barriers", by_way;
     teams_of_one: [3] on "*x1" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
     teams_of_two: [6] on "*x2" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
 }
@@ -195,8 +195,8 @@ fn starts_as_the_formula_says(world: &mut World) {
     assert!(counted.bytes_put <= BYTES, "{counted:?}");
 }
 
-/// A team of all PEs, in the same order, sends what the world sends, once it has windows. The windows are given back with the team, since
-/// there is room for few teams at a time.
+/// A team of all PEs, in the same order, sends what the world sends, once it has windows. The windows are given back with the team,
+/// since there is room for few teams at a time.
 fn teams_send_as_the_world_does(world: &mut World) {
     let shape = shape(world);
     for round in 0..6 {
@@ -211,8 +211,8 @@ fn teams_send_as_the_world_does(world: &mut World) {
     }
 }
 
-/// Checks the table of docs/scale.md; `BLESS=1` rewrites its rows. Sums of 1 MiB of 100,000 PEs take seconds in a release build and minutes
-/// in other builds, which do not check those cells.
+/// Checks the table of docs/scale.md; `BLESS=1` rewrites its rows. Sums of 1 MiB of 100,000 PEs take seconds in a release build and
+/// minutes in other builds, which do not check those cells.
 #[test]
 fn the_page_shows_what_is_counted() {
     use Collective::{Barrier, Broadcast, ExactSum, Scan, Sum};

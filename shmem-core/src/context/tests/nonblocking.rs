@@ -11,7 +11,7 @@ use crate::exclusion::Mutex;
 #[cfg(not(miri))]
 use crate::fixture::aborts;
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Until, Width};
+use crate::transport::{AtomicOp, Channel, ChannelOptions, Remote, Transport, Until, Width};
 
 /// A transport that writes down what it is asked for, and moves nothing.
 #[derive(Default)]
@@ -33,7 +33,7 @@ unsafe impl Transport for Written {
         "written"
     }
 
-    fn open(&self, _: Lane) -> Result<Channel, String> {
+    fn open(&self, _: ChannelOptions) -> Result<Channel, String> {
         Ok(Channel(0))
     }
 

@@ -10,7 +10,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, FilePart, Identity, LaterRange, Machine, OWN_ALIGN, OwnMemory, PmemFile, Request, mapping,
+    Arena, DynamicRange, FilePart, Identity, Machine, OWN_ALIGN, OwnMemory, PmemFile, Request, mapping,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -185,7 +185,7 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     mapping::resize(&memfd, 3 * page as u64).unwrap();
     rustix::io::pwrite(&memfd, &[7], page as u64).unwrap();
     let request = Request::plain("what was there", 3 * page);
-    let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
+    let offset = DynamicRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
     let OwnMemory { descriptors, parts, grants } =
         mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));

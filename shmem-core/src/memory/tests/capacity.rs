@@ -37,7 +37,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
         &["partition 9 `partition9` (SHMEM_SYMMETRIC_PARTITION9)", "about 1G are asked", "this node has 1G"],
     );
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
-    let error = arena.check_later(&Request::plain("A", 2 << 30), 1).unwrap_err();
+    let error = arena.check_dynamic(&Request::plain("A", 2 << 30), 1).unwrap_err();
     assert_says(error, &["A: 2G are asked for, and this node has 1G"]);
 }
 
@@ -52,10 +52,10 @@ fn what_a_later_segment_takes_of_a_node_is_asked_by_those_who_are_next_to_it() {
         populate: true,
         ..Request::plain("A", bytes as usize)
     };
-    arena.check_later(&ask(250 * M), 1).unwrap();
-    let error = arena.check_later(&ask(250 * M), 2).unwrap_err().to_string();
+    arena.check_dynamic(&ask(250 * M), 1).unwrap();
+    let error = arena.check_dynamic(&ask(250 * M), 2).unwrap_err().to_string();
     assert!(error.contains("node 0 has left 392M"), "{error}");
-    let error = arena.check_later(&ask(390 * M), 1).unwrap_err();
+    let error = arena.check_dynamic(&ask(390 * M), 1).unwrap_err();
     assert_says(error, &["2 x 390M", "this node has left 600M"]);
 }
 

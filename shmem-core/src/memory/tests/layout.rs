@@ -1,12 +1,12 @@
-//! Properties of layouts, and later segments against a model.
+//! Properties of layouts, and dynamic segments against a model.
 
 use proptest::prelude::*;
 use shmem_grammar::Policy;
 
 use super::plain;
-use crate::memory::{LaterRange, SlotLayout};
+use crate::memory::{DynamicRange, SlotLayout};
 use crate::partition::PartitionSpec;
-use crate::segment_table::{FIRST_LATER, MAX_SEGMENTS};
+use crate::segment_table::{FIRST_DYNAMIC, MAX_SEGMENTS};
 use crate::system_area::SYSTEM_BYTES;
 use crate::topology::Topology;
 
@@ -40,9 +40,9 @@ fn check(specs: &[PartitionSpec], layout: &SlotLayout) {
         end = heap.end.next_multiple_of(page);
     }
     assert!(layout.bytes() >= end);
-    assert_eq!(layout.later().start, layout.bytes());
-    assert_eq!(layout.later().end, layout.slot_bytes());
-    assert_eq!(layout.later().start % granule, 0);
+    assert_eq!(layout.dynamic().start, layout.bytes());
+    assert_eq!(layout.dynamic().end, layout.slot_bytes());
+    assert_eq!(layout.dynamic().start % granule, 0);
     // `insert` panics when segments overlap.
     let segments = layout.segments();
     for (k, spec) in specs.iter().enumerate() {
@@ -80,11 +80,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(200), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn layouts_have_their_properties(specs in specs(), later in 0..200 * G) {
-        let layout = super::layout(&specs, later);
+    fn layouts_have_their_properties(specs in specs(), dynamic in 0..200 * G) {
+        let layout = super::layout(&specs, dynamic);
         check(&specs, &layout);
-        prop_assert!(layout.later().len() >= later);
-        prop_assert_eq!(layout, super::layout(&specs, later));
+        prop_assert!(layout.dynamic().len() >= dynamic);
+        prop_assert_eq!(layout, super::layout(&specs, dynamic));
     }
 
     #[test]
@@ -92,9 +92,9 @@ proptest! {
         steps in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 1..9 * M, 0..3_u32), 1..300)
     ) {
         let layout = super::layout(&[plain(1, M as u64)], 256 * M);
-        let mut range = LaterRange::new(&layout);
-        let first = layout.later().start;
-        let mut taken = vec![None; layout.later().len() / (2 * M)];
+        let mut range = DynamicRange::new(&layout);
+        let first = layout.dynamic().start;
+        let mut taken = vec![None; layout.dynamic().len() / (2 * M)];
         let mut live = Vec::new();
         for (give_back, which, bytes, room) in steps {
             if give_back && !live.is_empty() {
@@ -109,7 +109,7 @@ proptest! {
                 (first + at * 2 * M).is_multiple_of(room)
                     && taken.get(*at..at + granules).is_some_and(|part| part.iter().all(Option::is_none))
             });
-            let index = (FIRST_LATER..MAX_SEGMENTS as u32).find(|i| !taken.contains(&Some(*i)));
+            let index = (FIRST_DYNAMIC..MAX_SEGMENTS as u32).find(|i| !taken.contains(&Some(*i)));
             match (range.allocate(bytes, room), expected, index) {
                 (Ok(place), Some(at), Some(index)) => {
                     prop_assert_eq!((place.offset, place.index), (first + at * 2 * M, index));
@@ -134,12 +134,12 @@ fn what_no_address_space_has_is_an_error_that_names_the_largest() {
 #[test]
 fn later_segments_end_when_their_indices_do() {
     let layout = super::layout(&[], 512 * M);
-    let mut range = LaterRange::new(&layout);
+    let mut range = DynamicRange::new(&layout);
     let places: Vec<_> =
-        (FIRST_LATER..MAX_SEGMENTS as u32).map(|_| range.allocate(1, 2 * M).unwrap()).collect();
+        (FIRST_DYNAMIC..MAX_SEGMENTS as u32).map(|_| range.allocate(1, 2 * M).unwrap()).collect();
     let error = range.allocate(1, 2 * M).unwrap_err().to_string();
     assert!(error.contains("127 of 127 are in use"), "{error}");
-    let error = LaterRange::new(&layout).allocate(1, 16 * G).unwrap_err().to_string();
+    let error = DynamicRange::new(&layout).allocate(1, 16 * G).unwrap_err().to_string();
     assert!(error.contains("at a multiple of 16G, for its page size: 0 of 127"), "{error}");
     range.release(places[5]);
     assert_eq!(range.allocate(1, 2 * M).unwrap(), places[5]);

@@ -27,12 +27,12 @@ use crate::topology::Topology;
 /// The files of a job in which no partition survives.
 pub(super) const NO_FILES: &BTreeMap<usize, PmemFile> = &BTreeMap::new();
 
-/// The layout of a slot with these partitions, and with `later` bytes of addresses for later segments.
-pub(super) fn layout(specs: &[PartitionSpec], later: usize) -> SlotLayout {
-    SlotLayout::new(specs, 0, later, &Topology::default()).unwrap()
+/// The layout of a slot with these partitions, and with `dynamic` bytes of addresses for dynamic segments.
+pub(super) fn layout(specs: &[PartitionSpec], dynamic: usize) -> SlotLayout {
+    SlotLayout::new(specs, 0, dynamic, &Topology::default()).unwrap()
 }
 
-/// An arena of slots with these partitions, and with 256 MiB of addresses for later segments.
+/// An arena of slots with these partitions, and with 256 MiB of addresses for dynamic segments.
 pub(super) fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
     Arena::reserve(0, layout(specs, 256 << 20), slots, slots, machine)
 }

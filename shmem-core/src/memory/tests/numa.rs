@@ -20,7 +20,7 @@ fn page() -> usize {
     rustix::param::page_size()
 }
 
-/// An arena of two slots with a partition and room for later segments.
+/// An arena of two slots with a partition and room for dynamic segments.
 fn arena() -> Arena {
     on(Machine::default())
 }
@@ -68,8 +68,8 @@ fn request(bytes: usize, nodes: &[u32], spread: Spread, pgsize: Option<usize>) -
     Request { traits, placement, populate: true, ..Request::plain("A", bytes) }
 }
 
-fn later(arena: &Arena) -> usize {
-    arena.layout().later().start.next_multiple_of(arena.layout().unit())
+fn dynamic(arena: &Arena) -> usize {
+    arena.layout().dynamic().start.next_multiple_of(arena.layout().unit())
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             forbid(libc::SYS_move_pages, errno);
             let arena = arena();
             arena.create(0, NO_FILES).unwrap();
-            let at = later(&arena);
+            let at = dynamic(&arena);
             let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None), None).unwrap_err();
             assert_says(
                 &error,
@@ -220,7 +220,7 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
 
 /// Makes a segment under each policy, and checks that its pages have `page` bytes and are on the nodes that were asked for.
 fn are_where_asked(arena: &Arena, nodes: &[u32], bytes: usize, page: usize, sort: Pages) {
-    let at = later(arena);
+    let at = dynamic(arena);
     for (spread, asked) in
         [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
     {
@@ -268,7 +268,7 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
     let tree = Tree::new();
     add_pool(&tree, HUGE as u64, 9999, 9999, &[(second, 9999)]);
     let arena = on(Machine::at(tree.root()));
-    let at = later(&arena);
+    let at = dynamic(&arena);
     let bytes = (there as usize + 1) * HUGE;
     let error =
         arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE)), None).unwrap_err();

@@ -2,7 +2,7 @@ use shmem_grammar::Kind;
 
 use super::environment::environment;
 use crate::partition::{Grant, Pages, PartitionSpec, Table, downgrades, report};
-use crate::run_length::Alike;
+use crate::run_length::EqualRun;
 
 fn specs() -> Vec<PartitionSpec> {
     let environment = environment(&[
@@ -28,7 +28,7 @@ fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
     }
 }
 
-fn by_partition(pes: &[Vec<Grant>]) -> Vec<Alike<Grant>> {
+fn by_partition(pes: &[Vec<Grant>]) -> Vec<EqualRun<Grant>> {
     (0..pes[0].len()).map(|at| pes.iter().map(|given| given[at].clone()).collect()).collect()
 }
 

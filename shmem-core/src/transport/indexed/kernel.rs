@@ -1,11 +1,11 @@
-//! The loops over listed elements in memory of this process: at an initiator on the same node, and at the target of a message. A list
-//! that has arrived in a message is [checked](Target::listed) once, so its loop compares nothing per element.
+//! The loops over listed elements in memory of this process: at an initiator on the same node, and at the target of a message. A
+//! list that has arrived in a message is [checked](Target::listed) once, so its loop compares nothing per element.
 //!
-//! Listed elements are scattered, so each probably misses the cache. A core waits for several loads in parallel, but on many processors
-//! for one locked instruction at a time. So the loops prefetch lines some elements [ahead](led). Accesses are those of single
-//! operations ([`shm`], [`apply`]).
+//! Listed elements are scattered, so each probably misses the cache. A core waits for several loads in parallel, but on many
+//! processors for one locked instruction at a time. So the loops prefetch lines some elements [ahead](led). Accesses are those of
+//! single operations ([`shm`], [`apply`]).
 
-use super::{Change, Deed, Operand, position};
+use super::{Change, ListRequest, Operand, position};
 use crate::planted_fault::mutant;
 use crate::transport::atomic_op::apply;
 use crate::transport::target::Target;
@@ -14,8 +14,8 @@ use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 /// Prefetch distance in elements: more than the number of lines that a core can wait for.
 pub(crate) const LEAD: usize = 32;
 
-/// Upper limit on the bytes of an object that is accessed by plain loads and stores without prefetches. Its lines are in a cache of the
-/// core, where these accesses overlap by themselves.
+/// Upper limit on the bytes of an object that is accessed by plain loads and stores without prefetches. Its lines are in a cache of
+/// the core, where these accesses overlap by themselves.
 pub(crate) const NEAR: usize = 1 << 20;
 
 /// Number of updates after which the bell of the words' owner is rung.
@@ -24,9 +24,9 @@ pub(crate) const RING: usize = 512;
 /// Minimum length of a list whose elements are prefetched.
 const SHORT: usize = 4;
 
-/// Calls `work` for elements `0..count`, in order, with the address that `address` returns. Calls `expect` (a prefetch) with the address of
-/// each element [`LEAD`] elements earlier. If `is_kept`, the address is stored in between, otherwise it is computed again. (A locked
-/// instruction waits for that store.) Stops at the first error of `address`.
+/// Calls `work` for elements `0..count`, in order, with the address that `address` returns. Calls `expect` (a prefetch) with the
+/// address of each element [`LEAD`] elements earlier. If `is_kept`, the address is stored in between, otherwise it is computed
+/// again. (A locked instruction waits for that store.) Stops at the first error of `address`.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -83,16 +83,16 @@ impl Near<'_> {
     ///
     /// # Safety
     ///
-    /// Every element of the list must be readable or writable, as the operation demands. For a change, it must be an aligned word of
-    /// `size` bytes, the change's width, that is only changed atomically. Local memory must be readable for one element per index, or
-    /// writable for one element at each position, and aligned for a change.
-    pub(crate) unsafe fn carry_out(self, deed: Deed<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
+    /// Every element of the list must be readable or writable, as the operation demands. For a change, it must be an aligned word
+    /// of `size` bytes, the change's width, that is only changed atomically. Local memory must be readable for one element per
+    /// index, or writable for one element at each position, and aligned for a change.
+    pub(crate) unsafe fn carry_out(self, deed: ListRequest<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
         match deed {
             // SAFETY: the caller's promise.
-            Deed::Pick(into) => unsafe { self.pick(into, positions) },
+            ListRequest::Pick(into) => unsafe { self.pick(into, positions) },
             // SAFETY: the caller's promise.
-            Deed::Place(source) => unsafe { self.place(source) },
-            Deed::Change(change, before) => {
+            ListRequest::Place(source) => unsafe { self.place(source) },
+            ListRequest::Change(change, before) => {
                 let before = before.map(|before| (before, positions));
                 // SAFETY: the caller's promise.
                 unsafe { self.change(&change, before, ring) };
@@ -236,7 +236,7 @@ impl Listed<'_> {
     pub(crate) fn pick(self, into: &mut [u8]) {
         self.must_have(into.len());
         // SAFETY: all elements are in the target's memory (`listed`), and `into` has their length (`must_have`).
-        unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
+        unsafe { self.near.carry_out(ListRequest::Pick(into.as_mut_ptr()), None, || ()) };
     }
 
     /// Writes consecutive values of `data` to the elements. Of several values for one element, the last stays. Panics if the
@@ -244,7 +244,7 @@ impl Listed<'_> {
     pub(crate) fn place(self, data: &[u8]) {
         self.must_have(data.len());
         // SAFETY: all elements are in the target's memory (`listed`), and `data` has their length (`must_have`).
-        unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
+        unsafe { self.near.carry_out(ListRequest::Place(data.as_ptr()), None, || ()) };
     }
 
     /// Changes the listed words, rings the PE's bell, and writes the old values to consecutive places of `before`, if given. Panics
@@ -262,7 +262,7 @@ impl Listed<'_> {
         assert!(is_aligned, "words are written to {before:?}");
         // SAFETY: the words are aligned and have this width (asserted), and all are in the target's memory (`listed`). `before` has
         // their length (`must_have`), and is aligned. Words are changed only here, by `Target::update` and by `shm::atomic`.
-        unsafe { self.near.carry_out(Deed::Change(change, before), None, || self.target.ring()) };
+        unsafe { self.near.carry_out(ListRequest::Change(change, before), None, || self.target.ring()) };
     }
 
     fn must_have(&self, bytes: usize) {
@@ -288,7 +288,7 @@ mod tests {
         let change = Change::new(EachOp::Add, Width::W4, Operand::Same(1));
         let seen = Near { first: words.as_mut_ptr().cast(), size: 4, indices: &list };
         // SAFETY: words of the test's own.
-        unsafe { seen.carry_out(Deed::Change(change, None), None, || rung.set(rung.get() + 1)) };
+        unsafe { seen.carry_out(ListRequest::Change(change, None), None, || rung.set(rung.get() + 1)) };
         assert_eq!((words, rung.get()), ([0, 3 * RING as u32 + 1, 0, 0], 4));
     }
 }

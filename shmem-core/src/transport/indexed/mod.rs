@@ -1,7 +1,8 @@
 //! Operations on elements that are listed by index. Callers have checked every index.
 //!
-//! All [`Elements`] of a list are on one PE. A [`Transport`](super::Transport) carries out a [`Deed`] on them by a loop of single operations
-//! (the default), or by messages. A target carries out a message by the [`kernel`], which also serves lists on the same node.
+//! All [`Elements`] of a list are on one PE. A [`Transport`](super::Transport) carries out a [`ListRequest`] on them by a loop of
+//! single operations (the default), or by messages. A target carries out a message by the [`kernel`], which also serves lists on
+//! the same node.
 
 pub(crate) mod kernel;
 
@@ -44,7 +45,7 @@ impl<'a> Elements<'a> {
 
 /// An operation on the elements of a list. Local values are consecutive, in the order of the list.
 #[derive(Clone, Copy, Debug)]
-pub enum Deed<'d> {
+pub enum ListRequest<'d> {
     /// Reads elements into local memory.
     Pick(*mut u8),
     /// Writes elements from local memory. Of several values for one element, any one stays.
@@ -53,7 +54,7 @@ pub enum Deed<'d> {
     Change(Change<'d>, Option<*mut u8>),
 }
 
-impl<'d> Deed<'d> {
+impl<'d> ListRequest<'d> {
     /// The same operation for a part of its list: `count` elements of `size` bytes, from position `first` on.
     pub(crate) fn part(self, first: usize, count: usize, size: usize) -> Self {
         match self {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::parcel::Delivery;
 use super::parcel::Parcel;
 use crate::exclusion::{Mutex, RwLock};
-use crate::segment_table::FIRST_LATER;
+use crate::segment_table::FIRST_DYNAMIC;
 use crate::transport::target::Target;
 
 /// Interval at which the network's thread delivers parcels.
@@ -18,18 +18,18 @@ pub(super) const INTERVAL: Duration = Duration::from_micros(200);
 pub(super) struct Port {
     pub(super) target: Target,
     /// Registered dynamic segments, with their keys.
-    pub(super) later: RwLock<BTreeMap<u32, (u64, Target)>>,
+    pub(super) dynamic: RwLock<BTreeMap<u32, (u64, Target)>>,
     inbox: Mutex<Vec<Parcel>>,
 }
 
 impl Port {
     /// Calls `work` with the memory of a segment, which stays registered meanwhile. Panics if the segment has another key.
     pub(super) fn open<R>(&self, pe: usize, segment: u32, key: u64, work: impl FnOnce(Target) -> R) -> R {
-        if segment < FIRST_LATER {
+        if segment < FIRST_DYNAMIC {
             return work(self.target);
         }
-        let later = self.later.read();
-        match later.get(&segment) {
+        let dynamic = self.dynamic.read();
+        match dynamic.get(&segment) {
             Some(&(registered, target)) if registered == key => work(target),
             Some((registered, _)) => panic!(
                 "stale key: a message for segment {segment} of PE {pe} has key {key}, and the segment was registered anew with key {registered}"
@@ -62,7 +62,7 @@ impl Network {
 
     /// A network without a thread of its own.
     pub(super) fn lazy(targets: Vec<Target>, seed: u64) -> Arc<Self> {
-        let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
+        let port = |target| Port { target, dynamic: RwLock::default(), inbox: Mutex::default() };
         let ports = targets.into_iter().map(port).collect();
         let dice = AtomicU64::new(seed);
         Arc::new(Self { ports, dice, keys: AtomicU64::new(0), fault: OnceLock::new() })

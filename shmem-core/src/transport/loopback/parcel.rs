@@ -17,13 +17,13 @@ pub(super) struct Parcel {
     pub(super) segment: u32,
     /// The key that the sender had for the segment.
     pub(super) key: u64,
-    pub(super) errand: Errand,
+    pub(super) errand: Action,
     /// The next parcel to the same PE, sent when this one is delivered.
     pub(super) then: Option<Box<Parcel>>,
 }
 
 /// The action of a parcel at its target. `offset` is in bytes from the start of the target's slot.
-pub(super) enum Errand {
+pub(super) enum Action {
     Put {
         offset: usize,
         data: Data,
@@ -52,17 +52,17 @@ pub(super) enum Data {
 
 // SAFETY: the pointers are to memory that the sender keeps for the operation until its channel is quiet
 // (`Transport`), whichever thread delivers the errand.
-unsafe impl Send for Errand {}
+unsafe impl Send for Action {}
 
 impl Parcel {
     /// The parcel's stream and epoch. Fences do not order gets, so all gets of a channel have one epoch.
     pub(super) fn order(&self) -> (Stream, u64) {
-        let is_ordered = !matches!(self.errand, Errand::Get { .. });
+        let is_ordered = !matches!(self.errand, Action::Get { .. });
         ((self.from, self.channel, is_ordered), if is_ordered { self.epoch } else { 0 })
     }
 }
 
-impl Errand {
+impl Action {
     /// A change of a word without a result.
     pub(super) fn update(word: Remote, width: Width, op: AtomicOp) -> Self {
         Self::Update { offset: word.offset, width, op, result: None }

@@ -35,17 +35,17 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
             let network = Network::new(targets(&places), seed);
             let (from, there) = (network.transport(0), network.transport(1));
             // SAFETY: a part of a slot that outlives the network.
-            let register = || unsafe { there.register(FIRST_LATER, places.start_of(1), SYSTEM_BYTES, 64) };
+            let register = || unsafe { there.register(FIRST_DYNAMIC, places.start_of(1), SYSTEM_BYTES, 64) };
             let key = register().unwrap();
             // SAFETY: the result of `register`, and nobody else uses the network.
-            unsafe { from.learn(FIRST_LATER, word(FIRST_LATER).pe, &key) };
+            unsafe { from.learn(FIRST_DYNAMIC, word(FIRST_DYNAMIC).pe, &key) };
             // SAFETY: what is used afterwards is refused, which is what is tested.
-            unsafe { there.forget(FIRST_LATER) };
+            unsafe { there.forget(FIRST_DYNAMIC) };
             if again {
                 register().unwrap();
             }
             let refused = refusal(|| {
-                put(&from, FIRST_LATER);
+                put(&from, FIRST_DYNAMIC);
                 from.quiet(CHANNEL);
                 loop {
                     std::thread::sleep(network::INTERVAL);

@@ -6,7 +6,7 @@ use super::Fabric;
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory, Word};
 use super::posting::{Port, Posting, What};
-use super::record::{Purpose, Record, Wanted};
+use super::record::{OnCompletion, ReadDestination, Record};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
 
@@ -50,10 +50,11 @@ impl Fabric {
             return Sent::Done;
         };
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
-        let (demands, purpose) = (&self.domain.demands, self.purpose(channel, width.bytes()));
+        let (demands, on_completion) = (&self.domain.demands, self.on_completion(channel, width.bytes()));
         let fetches = word.op == FI_CSWAP;
         // An event is not injected, because ofi_rxm counts injected updates, but does not report them.
-        let injects = !fetches && width.bytes() <= demands.inject && matches!(purpose, Purpose::Counted);
+        let injects =
+            !fetches && width.bytes() <= demands.inject && matches!(on_completion, OnCompletion::Counted);
         let update = |posting: &Posting<'_>| {
             if fetches {
                 return fetch_to_record(target, posting, word);
@@ -69,7 +70,7 @@ impl Fabric {
         };
         let prepare = |record: &Record| keep(record, word);
         // SAFETY: `update` starts one operation. Memory that it uses after this call is in its record.
-        unsafe { self.port(channel).issue(channel, what, purpose, (!injects, waits), prepare, update) }
+        unsafe { self.port(channel).issue(channel, what, on_completion, (!injects, waits), prepare, update) }
     }
 
     /// Changes a word. Its old value is at `result` when the channel is quiet.
@@ -99,13 +100,13 @@ impl Fabric {
             // SAFETY: operands and buffer are in the operation's record until completion. `result` stays until quiet (caller).
             unsafe { target.change(posting, operands_of(posting), Some(into), word, 0) }
         };
-        let purpose = match described {
-            Some(_) => self.purpose(channel, width.bytes()),
-            None => Purpose::Landing(channel, Wanted(result)),
+        let on_completion = match described {
+            Some(_) => self.on_completion(channel, width.bytes()),
+            None => OnCompletion::Landing(channel, ReadDestination(result)),
         };
         let prepare = |record: &Record| keep(record, word);
         // SAFETY: `fetch` starts one operation. Its record stays until completion, and `result` until quiet (caller).
-        unsafe { self.port(channel).issue(channel, what, purpose, (true, true), prepare, fetch) };
+        unsafe { self.port(channel).issue(channel, what, on_completion, (true, true), prepare, fetch) };
     }
 
     /// The operation in the provider's form; `None`: the target's engine carries it out.

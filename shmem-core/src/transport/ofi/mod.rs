@@ -6,12 +6,12 @@
 //!
 //! ```text
 //! endpoints and completion
-//!   unit, port    an endpoint, its queue and its counter; starting operations, progress, completion
-//!   record        what an operation keeps until its completion is reported
-//!   streams       completion state of each channel
-//!   backoff       how long to wait
-//!   thread        progress while the program computes
-//!   file_descriptors  the descriptors that connections need
+//!   endpoint, posting        an endpoint, its queue and its counter; starting operations, progress, completion
+//!   record                   what an operation keeps until its completion is reported
+//!   streams                  completion state of each channel
+//!   backoff                  how long to wait
+//!   progress_thread          progress while the program computes
+//!   file_descriptors         the descriptors that connections need
 //! remote keys and addresses
 //!   provider                 choice of the provider, and its demands
 //!   interface                choice among interfaces of one network
@@ -19,11 +19,11 @@
 //!   job_secret, keys         the job's secret, the keys that follow from it, and registered memory
 //!   sparse                   tables of PEs, of which few entries are used
 //! RMA and atomics by the provider
-//!   operation     the provider's operations, in libfabric's form
-//!   rma, amo      the operations of a transport
-//!   put_signal    signals that wait until their data is delivered
-//!   trial         a test whether the provider's atomics are atomic
-//!   strided       the cost model that chooses how blocks are sent
+//!   operation                the provider's operations, in libfabric's form
+//!   rma, amo                 the operations of a transport
+//!   put_signal               signals that wait until their data is delivered
+//!   atomics_trial            a test whether the provider's atomics are atomic
+//!   strided                  the cost model that chooses how blocks are sent
 //! messages for what the provider does not do
 //!   engine                   operations that the target carries out
 //!   engine_network, buffers  how those messages travel, and their memory
@@ -78,7 +78,7 @@ use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;
 use crate::pe::Pe;
 use crate::transport::target::Target;
-use crate::transport::{Channel, Lane};
+use crate::transport::{Channel, ChannelOptions};
 use bounce_memory::BounceMemory;
 use buffers::Buffers;
 use domain::Domain;
@@ -307,7 +307,7 @@ impl Fabric {
         Ok(())
     }
 
-    fn open_stream(&self, lane: Lane) -> Result<Channel, String> {
+    fn open_stream(&self, lane: ChannelOptions) -> Result<Channel, String> {
         let number = lane.unit as usize;
         if number >= self.units.len() {
             let (units, provider) = (self.units.len(), &self.domain.provider);

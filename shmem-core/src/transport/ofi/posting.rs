@@ -12,7 +12,7 @@ use super::bounce_memory::Written;
 use super::endpoint::Unit;
 use super::engine::{Sent, Wire as _};
 use super::engine_network::Arrival;
-use super::record::{Free, Purpose, Record};
+use super::record::{Free, OnCompletion, Record};
 use super::streams::Stream;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Endpoint, Registration};
@@ -60,18 +60,20 @@ impl Port<'_> {
         &self,
         channel: Channel,
         what: What,
-        purpose: Purpose,
+        on_completion: OnCompletion,
         (keeps, waits): (bool, bool),
         prepare: impl FnOnce(&Record),
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Sent {
-        let (stream, is_event) = (self.fabric.stream(channel), !matches!(purpose, Purpose::Counted));
+        let (stream, is_event) =
+            (self.fabric.stream(channel), !matches!(on_completion, OnCompletion::Counted));
         if is_event {
             stream.expect();
         }
         let started = if keeps || is_event {
             // SAFETY: the caller's promise.
-            unsafe { self.start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
+            unsafe { self.start(what, on_completion, waits, prepare, attempt) }
+                .map(|number| number.map(|_| ()))
         } else {
             // A provider that asks for contexts (`FI_CONTEXT`) ignores that of an operation whose completion is not reported.
             let posting = Posting {
@@ -107,7 +109,7 @@ impl Port<'_> {
         read: impl FnOnce(&Record) -> R,
     ) -> Result<R, isize> {
         // SAFETY: the caller's promise.
-        let started = unsafe { self.start(what, Purpose::Awaited, true, prepare, attempt) }?;
+        let started = unsafe { self.start(what, OnCompletion::Awaited, true, prepare, attempt) }?;
         let number = started.unwrap_or_else(|| unreachable!("there was room in the end"));
         let record = self.unit.records.get(number);
         self.wait_until(|| record.is_done().then_some(()), || self.describe(what));
@@ -127,12 +129,12 @@ impl Port<'_> {
     unsafe fn start(
         &self,
         what: What,
-        purpose: Purpose,
+        on_completion: OnCompletion,
         waits: bool,
         prepare: impl FnOnce(&Record),
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Result<Option<u32>, isize> {
-        let take = || Ok(self.unit.lock().take(&self.unit.records, purpose, what));
+        let take = || Ok(self.unit.lock().take(&self.unit.records, on_completion, what));
         let Some(number) = self.until_done(what, waits, take)? else { return Ok(None) };
         let record = self.unit.records.get(number);
         let registered = self.unit.registered.as_ref();
@@ -310,11 +312,11 @@ impl Port<'_> {
                 add(Arrival::Written(Written::decoded(entry.data)));
             } else if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
-                    Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {
+                    Some(OnCompletion::Event(channel) | OnCompletion::Landing(channel, _)) => {
                         self.fabric.stream(channel).ended();
                     }
-                    Some(Purpose::Signalled(update)) => self.fabric.signals.deliver(update),
-                    Some(Purpose::Awaited | Purpose::Counted) | None => {}
+                    Some(OnCompletion::Signalled(update)) => self.fabric.signals.deliver(update),
+                    Some(OnCompletion::Awaited | OnCompletion::Counted) | None => {}
                 }
             } else {
                 match self.fabric.buffers.find(entry.op_context) {

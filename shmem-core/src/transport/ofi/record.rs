@@ -21,7 +21,7 @@ pub(super) const BUFFER_BYTES: usize = 16 << 10;
 
 /// The action when an operation with a record is complete.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Purpose {
+pub(super) enum OnCompletion {
     /// No action, because a thread waits for the operation, and frees the record.
     Awaited,
     /// Free the record. The unit's counter counts the operation.
@@ -29,17 +29,17 @@ pub(super) enum Purpose {
     /// Free the record, and count an event of a stream as ended.
     Event(Channel),
     /// Copy the buffer, which has the bytes of a read, to the read's destination. Then act as for `Event`.
-    Landing(Channel, Wanted),
+    Landing(Channel, ReadDestination),
     /// Free the record, and make a signal [due](super::put_signal), because the operation has delivered its data.
     Signalled(SignalUpdate),
 }
 
 /// The destination of bytes that were read to a buffer: memory that is writable until a quiet of their stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted(pub(super) *mut u8);
+pub(super) struct ReadDestination(pub(super) *mut u8);
 
 // SAFETY: this is an address. The thread that finds the operation complete writes to it, for the operation's starter.
-unsafe impl Send for Wanted {}
+unsafe impl Send for ReadDestination {}
 
 #[repr(C, align(128))]
 pub(super) struct Record {
@@ -103,7 +103,7 @@ impl Records {
 /// flight.
 pub(super) struct Free {
     free: Vec<u32>,
-    used: Box<[Option<(Purpose, What)>]>,
+    used: Box<[Option<(OnCompletion, What)>]>,
 }
 
 impl Free {
@@ -112,9 +112,9 @@ impl Free {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, records: &Records, purpose: Purpose, what: What) -> Option<u32> {
+    pub(super) fn take(&mut self, records: &Records, on_completion: OnCompletion, what: What) -> Option<u32> {
         let number = self.free.pop()?;
-        self.used[number as usize] = Some((purpose, what));
+        self.used[number as usize] = Some((on_completion, what));
         records.get(number).done.store(false, Ordering::Relaxed);
         Some(number)
     }
@@ -132,30 +132,30 @@ impl Free {
 
     /// Whether an event of a stream with a PE is in flight, not counting data of puts with a signal.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
-        self.used.iter().flatten().any(|(purpose, what)| {
-            let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == channel);
+        self.used.iter().flatten().any(|(on_completion, what)| {
+            let of = matches!(on_completion, OnCompletion::Event(of) | OnCompletion::Landing(of, _) if *of == channel);
             of && what.pe == pe
         })
     }
 
     /// Completes the operation of a record: frees the record, unless a thread waits for the operation. Returns the purpose.
     #[inline]
-    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Purpose> {
-        let (purpose, what) = self.used[number as usize]?;
+    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<OnCompletion> {
+        let (on_completion, what) = self.used[number as usize]?;
         let record = records.get(number);
-        match purpose {
-            Purpose::Awaited => {
+        match on_completion {
+            OnCompletion::Awaited => {
                 record.done.store(true, Ordering::Release);
-                return Some(purpose);
+                return Some(on_completion);
             }
-            Purpose::Landing(_, Wanted(into)) => {
+            OnCompletion::Landing(_, ReadDestination(into)) => {
                 // SAFETY: the operation is complete, and has read `what.bytes` bytes to the buffer. The destination is writable
                 // until a quiet returns, which waits until the caller has counted the event as ended.
                 unsafe { shared::copy(into, record.buffer(), what.bytes) };
             }
-            Purpose::Counted | Purpose::Event(_) | Purpose::Signalled(_) => {}
+            OnCompletion::Counted | OnCompletion::Event(_) | OnCompletion::Signalled(_) => {}
         }
         self.give_back(number);
-        Some(purpose)
+        Some(on_completion)
     }
 }

@@ -14,7 +14,7 @@ use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory};
 use super::posting::{Posting, What};
 use super::put_signal::SignalUpdate;
-use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
+use super::record::{BUFFER_BYTES, OnCompletion, ReadDestination, Record};
 use super::strided::{self, Blocks, Row, Way};
 use super::{Fabric, Ofi};
 use crate::libfabric::Refused;
@@ -25,7 +25,8 @@ use crate::strided::{Algorithm, Pattern, settings};
 use crate::system_area::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
 use crate::transport::{
-    AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
+    AtomicOp, Channel, ChannelOptions, Elements, ListRequest, Remote, SignalOp, Transport, Until, Width,
+    singly,
 };
 
 /// Longest sleep of a waiter. The progress thread wakes the waiter, unless another thread of the program has read the completion.
@@ -81,13 +82,16 @@ impl Fabric {
                 Transfer::PutBefore(_) => "put with a signal",
             };
             let what = What { operation, pe: remote.pe.number(), bytes };
-            let purpose = match transfer {
-                Transfer::PutBefore(signal) => Purpose::Signalled(signal),
-                Transfer::Get if described.is_none() => Purpose::Landing(channel, Wanted(local)),
-                Transfer::Get | Transfer::Put => self.purpose(channel, bytes),
+            let on_completion = match transfer {
+                Transfer::PutBefore(signal) => OnCompletion::Signalled(signal),
+                Transfer::Get if described.is_none() => {
+                    OnCompletion::Landing(channel, ReadDestination(local))
+                }
+                Transfer::Get | Transfer::Put => self.on_completion(channel, bytes),
             };
             // An event is not injected, because ofi_rxm counts injected operations, but does not report them.
-            let injects = is_put && !waits && matches!(purpose, Purpose::Counted) && bytes <= demands.inject;
+            let injects =
+                is_put && !waits && matches!(on_completion, OnCompletion::Counted) && bytes <= demands.inject;
             let prepare = |record: &Record| {
                 if is_put && described.is_none() {
                     // SAFETY: `local` is readable (caller), even while others write to it. The buffer has room for `bytes` bytes.
@@ -109,12 +113,12 @@ impl Fabric {
                 unsafe { at.transfer(posting, is_put, local, bytes, (flags, 0)) }
             };
             if !waits {
-                if matches!(purpose, Purpose::Signalled(_)) {
+                if matches!(on_completion, OnCompletion::Signalled(_)) {
                     self.signals.expect();
                 }
                 let keeps = described.is_none() && !injects;
                 // SAFETY: `attempt` starts one operation, whose local memory stays (see `attempt`).
-                unsafe { port.issue(channel, what, purpose, (keeps, true), prepare, attempt) };
+                unsafe { port.issue(channel, what, on_completion, (keeps, true), prepare, attempt) };
                 continue;
             }
             let read = |record: &Record| {
@@ -149,9 +153,9 @@ impl Fabric {
     }
 
     /// The purpose of an operation of `bytes` bytes whose completion needs no action: event, or counted.
-    pub(super) fn purpose(&self, channel: Channel, bytes: usize) -> Purpose {
+    pub(super) fn on_completion(&self, channel: Channel, bytes: usize) -> OnCompletion {
         let is_event = self.stream(channel).tracking().is_event(bytes);
-        if is_event { Purpose::Event(channel) } else { Purpose::Counted }
+        if is_event { OnCompletion::Event(channel) } else { OnCompletion::Counted }
     }
 
     fn row(&self) -> &Row {
@@ -167,15 +171,15 @@ impl Fabric {
     }
 
     /// Whether an operation on a list is sent in messages.
-    fn lists(&self, elements: Elements<'_>, deed: Deed<'_>) -> bool {
+    fn lists(&self, elements: Elements<'_>, deed: ListRequest<'_>) -> bool {
         let limits = &self.engine.limits;
         let fits = match deed {
             _ if elements.len() < 2 => return false,
-            Deed::Pick(_) => limits.picks(elements.size),
-            Deed::Place(_) => limits.places(elements.size),
+            ListRequest::Pick(_) => limits.picks(elements.size),
+            ListRequest::Place(_) => limits.places(elements.size),
             // The engine makes this change, and without a list each word would be a message.
-            Deed::Change(change, _) if self.word(change.width, change.at(0)).is_none() => return true,
-            Deed::Change(..) => true,
+            ListRequest::Change(change, _) if self.word(change.width, change.at(0)).is_none() => return true,
+            ListRequest::Change(..) => true,
         };
         let blocks = Blocks { count: elements.len(), bytes: elements.size };
         let message = limits.carries(blocks.count.saturating_mul(blocks.bytes), false);
@@ -204,7 +208,7 @@ unsafe impl Transport for Ofi {
         Some(self.fabric.units.len())
     }
 
-    fn open(&self, lane: Lane) -> Result<Channel, String> {
+    fn open(&self, lane: ChannelOptions) -> Result<Channel, String> {
         self.fabric.open_stream(lane)
     }
 
@@ -302,7 +306,7 @@ unsafe impl Transport for Ofi {
         &self,
         channel: Channel,
         elements: Elements<'_>,
-        deed: Deed<'_>,
+        deed: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::sparse::Sparse;
 use crate::exclusion::Mutex;
-use crate::transport::{Channel, Lane, Tracking};
+use crate::transport::{Channel, ChannelOptions, Tracking};
 
 pub(super) const STREAMS: usize = 4096;
 
@@ -48,7 +48,7 @@ impl Streams {
         Self { streams: Sparse::new(STREAMS), open: Mutex::default() }
     }
 
-    pub(super) fn open(&self, lane: Lane) -> Option<Channel> {
+    pub(super) fn open(&self, lane: ChannelOptions) -> Option<Channel> {
         let mut open = self.open.lock();
         let number = open.iter().position(|is_open| !is_open).unwrap_or(open.len());
         if number == STREAMS {

@@ -216,9 +216,9 @@ fn asides_may_stay_in_flight() {
     // SAFETY: no operation of an arena uses it.
     let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };
     let word = Remote { pe, segment: SEGMENT, offset: SYSTEM_BYTES };
-    let lane = Lane { unit: 0, tracking: Tracking::Events, patient: false };
+    let lane = ChannelOptions { unit: 0, tracking: Tracking::Events, patient: false };
     let [asking, own] = [(); 2].map(|()| sender.open(lane).unwrap());
-    let counted = sender.open(Lane { tracking: Tracking::Counter, ..lane }).unwrap();
+    let counted = sender.open(ChannelOptions { tracking: Tracking::Counter, ..lane }).unwrap();
     let (since, add) = (Instant::now(), AtomicOp::Add(1));
     let arrive = |what: &str| {
         while !sender.is_idle() {

@@ -25,7 +25,7 @@ pub(super) struct Host {
 }
 
 struct Board {
-    meeting: Rendezvous<OwnedFd>,
+    rendezvous: Rendezvous<OwnedFd>,
     visible: Visible,
     /// Number of exchanges with other hosts. It makes the key of each exchange unique, because launchers may cache values.
     exchanges: u64,
@@ -39,23 +39,23 @@ impl Host {
         firsts: Vec<usize>,
     ) -> Self {
         let pes = others.keys().map(|pe| (*pe, 0)).chain([(number, 0)]);
-        let board = Board { meeting: Rendezvous::new(pes), visible: Visible::default(), exchanges: 0 };
+        let board = Board { rendezvous: Rendezvous::new(pes), visible: Visible::default(), exchanges: 0 };
         Self { manager, number, others, firsts, board: Mutex::new(board) }
     }
 
     /// Handles this PE's request, and then the requests of the host's other PEs, until all have arrived at the fence or share.
     fn meet(
         &self,
-        meeting: &mut Rendezvous<OwnedFd>,
+        rendezvous: &mut Rendezvous<OwnedFd>,
         own: ToLauncher,
         descriptors: Vec<OwnedFd>,
     ) -> io::Result<Option<Met<OwnedFd>>> {
-        let mut met = meeting.take(self.number, own, descriptors).map_err(invalid)?;
+        let mut met = rendezvous.take(self.number, own, descriptors).map_err(invalid)?;
         for (pe, channel) in &self.others {
-            while met.is_none() && !meeting.is_waiting(*pe) {
+            while met.is_none() && !rendezvous.is_waiting(*pe) {
                 let packet = channel.receive()?.ok_or_else(|| gone(&format!("PE {pe}")))?;
                 let request = codec::decode(&packet.bytes).map_err(invalid)?;
-                let took = meeting.take(*pe, request, packet.descriptors);
+                let took = rendezvous.take(*pe, request, packet.descriptors);
                 met = took.map_err(|fault| invalid(format!("PE {pe}: {fault}")))?;
             }
         }
@@ -89,12 +89,12 @@ impl Host {
 impl Exchange for Host {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         let put = ToLauncher::Put { key: key.into(), value: value.into() };
-        self.board.lock().meeting.take(self.number, put, Vec::new()).map(drop).map_err(invalid)
+        self.board.lock().rendezvous.take(self.number, put, Vec::new()).map(drop).map_err(invalid)
     }
 
     fn fence(&self) -> io::Result<()> {
         let mut board = self.board.lock();
-        let Some(Met::Fence(mut values)) = self.meet(&mut board.meeting, ToLauncher::Fence, Vec::new())?
+        let Some(Met::Fence(mut values)) = self.meet(&mut board.rendezvous, ToLauncher::Fence, Vec::new())?
         else {
             return Err(unexpected("a PE of this host"));
         };
@@ -121,7 +121,7 @@ impl Exchange for Host {
         make_room(self.others.len() + 1, self.others.len() * descriptors.len(), descriptors.len())?;
         let own = owned(descriptors)?;
         let share = ToLauncher::Share { last: true };
-        let Some(Met::Share(lists)) = self.meet(&mut board.meeting, share, own)? else {
+        let Some(Met::Share(lists)) = self.meet(&mut board.rendezvous, share, own)? else {
             return Err(unexpected("a PE of this host"));
         };
         for (to, reply, list) in hand_round(&lists).filter(|(to, ..)| *to != self.number) {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shmem_core::process_exit;
-use shmem_core::run_length::Alike;
+use shmem_core::run_length::EqualRun;
 
 use super::exchange_client::{Exchange, Served, owned};
 use super::interface::Bootstrap;
@@ -43,7 +43,7 @@ const SPEECH: Duration = Duration::from_millis(200);
 pub struct Managed {
     manager: Arc<dyn ProcessManager>,
     number: usize,
-    hosts: Alike<u32>,
+    hosts: EqualRun<u32>,
     /// Whether each PE counts as alone on its host.
     is_apart: bool,
     /// A [`Host`] in the first PE of a host, and a [`Served`] in the others.

@@ -1,19 +1,20 @@
 //! Recursive halving and doubling: a reduce-scatter, level by level, and an allgather the same way back, in groups of any size.
 //!
-//! At first each rank is a group. At each level neighbouring groups merge into one ([`Radices`]). The ranks of the merged groups that hold
-//! the same slice of a block cut that slice into pieces, exchange the pieces, and combine what arrives. So a rank holds a smaller slice of a
-//! larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces until all have the block.
+//! At first each rank is a group. At each level neighbouring groups merge into one ([`Radices`]). The ranks of the merged groups
+//! that hold the same slice of a block cut that slice into pieces, exchange the pieces, and combine what arrives. So a rank holds a
+//! smaller slice of a larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces
+//! until all have the block.
 //!
-//! The last group of a level may have fewer members, which then hold more slices each ([`Seat`]). A level that would make slices too short
-//! keeps them whole, and gives each slice to one member.
+//! The last group of a level may have fewer members, which then hold more slices each ([`Seat`]). A level that would make slices
+//! too short keeps them whole, and gives each slice to one member.
 //!
-//! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks process chunks in the order of slices,
-//! then of a member's pieces, then of distance from sender to receiver.
+//! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks process chunks in the order of
+//! slices, then of a member's pieces, then of distance from sender to receiver.
 //!
 //! A rank overwrites sent data only with their result. The result was computed from these data, so their transfer is complete.
 //!
-//! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four, and any number of ranks, are our
-//! additions.
+//! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four, and any number of ranks, are
+//! our additions.
 
 use core::ops::Range;
 
@@ -116,7 +117,8 @@ impl HalvingDoubling {
         Some((self.holder(level, group, to, passage.slice), piece))
     }
 
-    /// Returns piece `turn` of a slice's pieces that member `owner` gets, as a slice of the next level; None if the member gets fewer.
+    /// Returns piece `turn` of a slice's pieces that member `owner` gets, as a slice of the next level; None if the member gets
+    /// fewer.
     fn piece(
         &self,
         level: usize,
@@ -154,7 +156,8 @@ impl HalvingDoubling {
         (0..self.steps()).map(|other| begun(other).min(self.blocks.count()) * self.coming(seat, other)).sum()
     }
 
-    /// Returns the number of chunks that arrive at the rank of `seat` in the same step of the same block, but before the given chunk.
+    /// Returns the number of chunks that arrive at the rank of `seat` in the same step of the same block, but before the given
+    /// chunk.
     fn before_in_step(&self, seat: &Seat, passage: Passage, piece: usize) -> usize {
         let Passage { step, slice, turn, distance, .. } = passage;
         let level = self.level(step);
@@ -257,14 +260,14 @@ impl Schedule for HalvingDoubling {
     }
 }
 
-/// The radix of each level: the number of groups that merge into one group of the next level. The first groups are single ranks; the last
-/// level merges all.
+/// The radix of each level: the number of groups that merge into one group of the next level. The first groups are single ranks;
+/// the last level merges all.
 ///
-/// All radices but the last are powers of two, so a group is one vertex of the [tree](crate::collective::reduction_order) over ranks, with
-/// one value. The last group of a level may have fewer members, down to a single rank.
+/// All radices but the last are powers of two, so a group is one vertex of the [tree](crate::collective::reduction_order) over
+/// ranks, with one value. The last group of a level may have fewer members, down to a single rank.
 ///
-/// A level that merges `n` groups cuts slices into `n` pieces, up to `MOST_SLICES` slices. Later levels, except the last, keep slices
-/// whole: one member gets a whole slice.
+/// A level that merges `n` groups cuts slices into `n` pieces, up to `MOST_SLICES` slices. DynamicMemory levels, except the last,
+/// keep slices whole: one member gets a whole slice.
 #[derive(Clone, Copy)]
 pub(in crate::collective) struct Radices {
     ranks: usize,
@@ -374,9 +377,9 @@ impl Radices {
 
 /// A rank's position and the slices that it holds at each level.
 ///
-/// The number of a slice has a digit for each level that cuts. In a complete group each member holds one slice, whose digits are those of
-/// its rank. In an incomplete group the members share the slices of missing members: each holds the slices whose digits are in a range. The
-/// range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
+/// The number of a slice has a digit for each level that cuts. In a complete group each member holds one slice, whose digits are
+/// those of its rank. In an incomplete group the members share the slices of missing members: each holds the slices whose digits
+/// are in a range. The range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
 struct Seat {
     radices: Radices,
     rank: usize,

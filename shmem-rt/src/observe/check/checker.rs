@@ -17,7 +17,7 @@ use super::clock::{Class, Clock, MOST_PES, Own};
 use super::clock_words::{Announced, Change};
 use super::history::Access;
 use super::report::{Reports, Where};
-use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
+use super::shadow::{Body, MOST_SITES, PublishedClock, Shadows, Site};
 use crate::caller::{self, CallSite};
 use crate::state::object_names::ObjectNames;
 
@@ -377,27 +377,27 @@ impl Checked<'_> {
 
     /// Publishes this PE's clock when it enters a collective, or starts one that it finishes later.
     fn arrive(&mut self) {
-        let (of, Some(meeting), effect) = (self.of, self.call.meeting, self.call.family.effect()) else {
+        let (of, Some(barrier), effect) = (self.of, self.call.barrier, self.call.family.effect()) else {
             return;
         };
         if effect == Effect::Barrier || self.call.family == Family::StartBarrier {
             self.state.quiet();
         }
-        let published = Meeting { count: meeting.count, clock: self.state.own.pass_on(None) };
-        of.mine(|body| *body.meeting(&meeting, effect == Effect::Start) = published);
+        let published = PublishedClock { count: barrier.count, clock: self.state.own.pass_on(None) };
+        of.mine(|body| *body.published(&barrier, effect == Effect::Start) = published);
     }
 
     /// Joins the clocks that members on this node published when they entered the collective that ends now.
     fn leave(&mut self) {
-        let (of, Some(meeting)) = (self.of, self.call.meeting) else { return };
+        let (of, Some(barrier)) = (self.of, self.call.barrier) else { return };
         let (is_started, pes) = (self.call.family.effect() == Effect::Finish, of.shadows.pes);
         let clock = &mut self.state.own.clock;
-        for slot in meeting.members.iter().filter_map(|pe| pe.on_node()).filter(|slot| *slot != of.node.slot)
+        for slot in barrier.members.iter().filter_map(|pe| pe.on_node()).filter(|slot| *slot != of.node.slot)
         {
             of.shadows.with(slot, |body| {
-                let published = body.meeting(&meeting, is_started);
+                let published = body.published(&barrier, is_started);
                 // A member with a higher count is in a later collective already. One with a lower count has not entered this one.
-                if published.count >= meeting.count {
+                if published.count >= barrier.count {
                     clock.join(&published.clock, pes);
                 }
             });

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use shmem_core::fixed_text::Text;
-use shmem_core::observe::{Family, Meeting as Met};
+use shmem_core::observe::{BarrierRound, Family};
 use shmem_core::system_area::{MAX_TEAMS, MOST_REQUESTS};
 use shmem_launch::bootstrap::Bootstrap;
 
@@ -34,17 +34,17 @@ pub(super) struct Body {
     pub(super) words: Words,
     pub(super) known: Clock,
     /// For each team, the PE's clocks at its last two collectives: a slower PE may still read the older clock.
-    pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
+    pub(super) at_barriers: [[PublishedClock; 2]; MAX_TEAMS],
     /// For each team, the PE's clocks at its latest non-blocking collectives. It may be `MOST_REQUESTS` ahead of another PE.
-    pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
+    pub(super) flights: [[PublishedClock; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
 
 impl Body {
-    pub(super) fn meeting(&mut self, met: &Met<'_>, is_started: bool) -> &mut Meeting {
+    pub(super) fn published(&mut self, met: &BarrierRound<'_>, is_started: bool) -> &mut PublishedClock {
         let places = match is_started {
             true => &mut self.flights[met.team][..],
-            false => &mut self.meetings[met.team][..],
+            false => &mut self.at_barriers[met.team][..],
         };
         let turns = places.len();
         &mut places[met.count as usize % turns]
@@ -54,7 +54,7 @@ impl Body {
 /// The clock that a PE published when it entered a collective, with the number of the collective in its team.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Meeting {
+pub(super) struct PublishedClock {
     pub(super) count: u64,
     pub(super) clock: Clock,
 }

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use shmem::partition::Pages;
-use shmem::{Flight, HaloToken};
+use shmem::{HaloExchange, HaloToken};
 
 use super::*;
 
@@ -223,7 +223,7 @@ impl Form {
         halo: &'h mut Halo<f64>,
         token: &'h I,
         old: &[f64],
-    ) -> Flight<'h, f64, I> {
+    ) -> HaloExchange<'h, f64, I> {
         let mut flight = halo.begin(token);
         flight.send(NORTH, &old[self.row(1)]);
         flight.send(SOUTH, &old[self.row(self.size)]);

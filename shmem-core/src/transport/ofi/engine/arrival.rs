@@ -17,7 +17,7 @@ use crate::strided::{self, Pattern, TransferPlan};
 use crate::transport::indexed::kernel::Near;
 use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
-use crate::transport::{Channel, Deed, SignalOp, Width};
+use crate::transport::{Channel, ListRequest, SignalOp, Width};
 
 /// The registered segments, locked so that they stay registered.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
@@ -217,8 +217,9 @@ impl Engine {
             }
             Destination::Elements { into, size, count, positions } if data.len() == count * size => {
                 match positions {
-                    // SAFETY: until the request is finished, `count` elements from `into` on are writable (`list`). Only the holder of
-                    // `arriving` finishes it, by `self.finish` below. Before that the request is neither withdrawn nor answered again.
+                    // SAFETY: until the request is finished, `count` elements from `into` on are writable (`list`). Only the holder
+                    // of `arriving` finishes it, by `self.finish` below. Before that the request is neither withdrawn nor answered
+                    // again.
                     None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
                     Some(mut positions) => {
                         if mutant("answers-in-another-order")
@@ -229,7 +230,7 @@ impl Engine {
                         let list = Near { first: into, size, indices: &positions };
                         // SAFETY: there are `count` positions, with a writable element at each until the request is finished
                         // (`list`). Only the holder of `arriving` finishes it, by `self.finish` below.
-                        unsafe { list.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
+                        unsafe { list.carry_out(ListRequest::Place(data.as_ptr()), None, || ()) };
                     }
                 }
             }

@@ -11,7 +11,7 @@ use super::network_interface::{Flaw, Sent, Wire};
 use crate::shared;
 use crate::strided::{self, Pattern, TransferPlan};
 use crate::transport::arguments::Incomplete;
-use crate::transport::{AtomicOp, Channel, Deed, Elements, Remote, SignalOp, Until, Width};
+use crate::transport::{AtomicOp, Channel, Elements, ListRequest, Remote, SignalOp, Until, Width};
 
 /// One channel of a PE, and the wire for its messages.
 #[derive(Clone, Copy)]
@@ -161,11 +161,11 @@ impl Initiator<'_> {
     pub(crate) unsafe fn list(
         self,
         list: Elements<'_>,
-        deed: Deed<'_>,
+        deed: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
-        if let Deed::Change(change, _) = deed {
+        if let ListRequest::Change(change, _) = deed {
             assert!(change.is_for(list.len()), "{} words have fewer operands", list.len());
         }
         let is_for = positions.is_none_or(|positions| positions.len() == list.len());
@@ -177,7 +177,7 @@ impl Initiator<'_> {
                 limits.lends(list.len().saturating_mul(each)) && self.engine.has_borrowed(self.wire, pe);
             for (_, part, deed) in cut(list, deed, limits.sent(each, borrows)) {
                 let fill = &mut |room: &mut [u8]| {
-                    if let Deed::Place(source) = deed {
+                    if let ListRequest::Place(source) = deed {
                         // SAFETY: all elements of the source are readable (caller), and `room` is as long as those of this message.
                         unsafe { shared::copy(room.as_mut_ptr(), source, room.len()) };
                     }
@@ -328,9 +328,9 @@ impl Initiator<'_> {
 /// Cuts a list into parts of at most `most` elements: position of the first element in the list, elements, operation.
 fn cut<'l>(
     list: Elements<'l>,
-    deed: Deed<'l>,
+    deed: ListRequest<'l>,
     most: usize,
-) -> impl Iterator<Item = (usize, Elements<'l>, Deed<'l>)> {
+) -> impl Iterator<Item = (usize, Elements<'l>, ListRequest<'l>)> {
     assert!(most > 0, "elements of {} bytes fit no message", list.size);
     list.indices.chunks(most).enumerate().map(move |(k, indices)| {
         let from = k * most;

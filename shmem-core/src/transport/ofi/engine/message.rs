@@ -18,9 +18,10 @@
 //! ```
 //!
 //! The three bytes by kind are as follows. Put: number of loops, signal operation with the bit of a patient sender, signal segment.
-//! Get: number of loops. Answers: number of acknowledgements. Grant: whether there is one. List: operation, and a bit for each operand
-//! that is given per word. A single word is a list of length 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight
-//! bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first slot.
+//! Get: number of loops. Answers: number of acknowledgements. Grant: whether there is one. List: operation, and a bit for each
+//! operand that is given per word. A single word is a list of length 1. Indices have 32 bits, and are padded by zeroes to a
+//! multiple of eight bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first
+//! slot.
 //!
 //! The receiver checks all fields, and refuses an inconsistent message with a [`Flaw`].
 
@@ -30,7 +31,7 @@ use super::bounce_slots::{Grant, Region};
 use super::network_interface::Flaw;
 use crate::segment_table::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
-use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, SignalOp, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, ListRequest, Operand, Remote, SignalOp, Width};
 
 pub(super) const HEAD: usize = 24;
 /// Position of the token in a message.
@@ -149,11 +150,11 @@ impl<'a> List<'a> {
 }
 
 impl<'a> Task<'a> {
-    pub(super) fn of(deed: Deed<'a>) -> Self {
+    pub(super) fn of(deed: ListRequest<'a>) -> Self {
         match deed {
-            Deed::Change(change, before) => Self::Change(change, before.is_some()),
-            Deed::Place(_) => Self::Place,
-            Deed::Pick(_) => Self::Pick,
+            ListRequest::Change(change, before) => Self::Change(change, before.is_some()),
+            ListRequest::Place(_) => Self::Place,
+            ListRequest::Pick(_) => Self::Pick,
         }
     }
 

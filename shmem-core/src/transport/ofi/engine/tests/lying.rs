@@ -1,10 +1,11 @@
-//! Wires that break their promise: one delivers a message and reports that there was no room; one panics while an answer is awaited.
+//! Wires that break their promise: one delivers a message and reports that there was no room; one panics while an answer is
+//! awaited.
 
 use super::super::*;
 use super::network::{Broken, Network, remote, secret};
 use crate::fixture::{aborts, assert_says, refusal};
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, Until, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, ListRequest, Operand, Remote, Until, Width};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -52,7 +53,7 @@ fn an_acknowledged_message_was_sent() {
         // SAFETY: nothing is read or written here.
         &|engine, liar| unsafe {
             let words = Elements { first: word(), size: 8, length: 10, indices: &[1, 2, 1] };
-            engine.on(liar, CHANNEL).list(words, Deed::Change(one, None), None, Until::Quiet);
+            engine.on(liar, CHANNEL).list(words, ListRequest::Change(one, None), None, Until::Quiet);
         },
         // SAFETY: both sides have so many bytes.
         &|engine, liar| unsafe {

@@ -8,7 +8,7 @@ use crate::pe::Pe;
 use crate::strided::Pattern;
 use crate::system_area::SYSTEM_BYTES;
 use crate::transport::target::Target;
-use crate::transport::{Change, Deed, Elements, Remote, SignalOp, Until};
+use crate::transport::{Change, Elements, ListRequest, Remote, SignalOp, Until};
 
 const SEGMENT: u32 = 1;
 
@@ -235,12 +235,12 @@ impl End<'_> {
     /// Changes words, without results.
     pub(super) fn change(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
         // SAFETY: no memory is given, operands are counted (`Change`), and words are checked at the target.
-        unsafe { self.on(channel).list(words, Deed::Change(change, None), None, Until::Return) };
+        unsafe { self.on(channel).list(words, ListRequest::Change(change, None), None, Until::Return) };
     }
 
     pub(super) fn place(&self, channel: Channel, to: Elements<'_>, source: &[u8]) {
         assert!(to.len() * to.size <= source.len());
-        let deed = Deed::Place(source.as_ptr());
+        let deed = ListRequest::Place(source.as_ptr());
         // SAFETY: the source has so many elements (asserted); where they go is checked at the target.
         unsafe { self.on(channel).list(to, deed, None, Until::Return) };
     }
@@ -250,7 +250,7 @@ impl End<'_> {
         // Aligned for words.
         let mut found = vec![0_u64; (list.len() * list.size).div_ceil(8)];
         let into = found.as_mut_ptr().cast();
-        let deed = change.map_or(Deed::Pick(into), |change| Deed::Change(change, Some(into)));
+        let deed = change.map_or(ListRequest::Pick(into), |change| ListRequest::Change(change, Some(into)));
         // SAFETY: there is room for all elements until this returns; where they are is checked at the target.
         unsafe { self.on(channel).list(list, deed, None, Until::Return) };
         bytemuck::cast_slice(&found)[..list.len() * list.size].to_vec()

@@ -4,7 +4,7 @@ use super::super::*;
 use super::network::{End, Network, remote};
 use crate::strided::Pattern;
 use crate::system_area::SYSTEM_BYTES;
-use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, SignalOp, Until, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, ListRequest, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;
 const THREADS: usize = 2;
@@ -58,7 +58,7 @@ fn lists(end: &End<'_>, channel: Channel, to: usize, mine: usize) {
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
     end.change(channel, words, one);
     let mut before = vec![u64::MAX; LIST];
-    let deed = Deed::Change(one, Some(before.as_mut_ptr().cast()));
+    let deed = ListRequest::Change(one, Some(before.as_mut_ptr().cast()));
     // SAFETY: there is room for all words.
     unsafe { end.on(channel).list(words, deed, Some(&positions), Until::Return) };
     assert!(!before.contains(&u64::MAX));

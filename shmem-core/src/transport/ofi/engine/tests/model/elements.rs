@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::network::remote;
 use super::{AREA, Cluster, Reading};
-use crate::transport::{Change, Deed, EachOp, Elements, Operand, Until, Width};
+use crate::transport::{Change, EachOp, Elements, ListRequest, Operand, Until, Width};
 
 /// A deed on elements of an area.
 #[derive(Clone, Debug)]
@@ -107,13 +107,13 @@ impl Cluster {
         let positions: Vec<u32> = (0..count as u32).rev().map(|k| 2 * k + 1).collect();
         let mut into = vec![0xEE; (2 * count + 1) * size];
         let deed = match act {
-            Act::Place { .. } => Deed::Place(source.as_ptr()),
-            Act::Pick { .. } => Deed::Pick(into.as_mut_ptr()),
+            Act::Place { .. } => ListRequest::Place(source.as_ptr()),
+            Act::Pick { .. } => ListRequest::Pick(into.as_mut_ptr()),
             Act::Change { changing: Changing { op, width, operand, expected: all }, fetches } => {
                 let of = |same: &Option<u64>, own| same.map_or(Operand::Own(own), Operand::Same);
                 let (operand, expected) = (of(operand, &operands), of(all, &expected));
                 let change = Change { op: *op, width: *width, operand, expected };
-                Deed::Change(change, fetches.then_some(into.as_mut_ptr()))
+                ListRequest::Change(change, fetches.then_some(into.as_mut_ptr()))
             }
         };
         let mut wanted = into.clone();
@@ -124,9 +124,9 @@ impl Cluster {
                 wanted[position * size..][..size].copy_from_slice(element);
             }
             match deed {
-                Deed::Pick(_) => {}
-                Deed::Place(_) => element.copy_from_slice(&source[k * size..][..size]),
-                Deed::Change(change, _) => {
+                ListRequest::Pick(_) => {}
+                ListRequest::Place(_) => element.copy_from_slice(&source[k * size..][..size]),
+                ListRequest::Change(change, _) => {
                     let after = change.at(k).applied_to(bits(element), change.width);
                     element.copy_from_slice(&after.to_le_bytes()[..size]);
                 }

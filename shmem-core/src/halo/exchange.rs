@@ -1,4 +1,4 @@
-//! One exchange of ghost cells ([`Flight`]), and the tokens through which a halo is exchanged ([`HaloToken`], [`OpenPhase`]).
+//! One exchange of ghost cells ([`HaloExchange`]), and the tokens through which a halo is exchanged ([`HaloToken`], [`OpenPhase`]).
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -31,13 +31,13 @@ impl<T: PlainData> Halo<T> {
     /// If the previous exchange was not finished, or the halo belongs to another PE (possible only if PEs are threads).
     #[inline]
     #[track_caller]
-    pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
+    pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> HaloExchange<'h, T, I> {
         assert!(self.me == token.__endpoint().me(), "this is the halo of PE {}: make one here", self.me);
         token.__endpoint().require_open(Location::caller());
         match self.turns.begin() {
             Some(turn) => {
                 self.begun = Some(Location::caller());
-                Flight::new(self, token, turn)
+                HaloExchange::new(self, token, turn)
             }
             None => self.refuse(),
         }
@@ -48,17 +48,18 @@ impl<T: PlainData> Halo<T> {
 ///
 /// The caller may change its cells as soon as a send returns. Sending an edge without a neighbour does nothing.
 ///
-/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, because the neighbour
-/// waits for this edge. If a flight is forgotten, or dropped in a panic, the exchange is never finished, and no other can follow.
+/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, because the
+/// neighbour waits for this edge. If a flight is forgotten, or dropped in a panic, the exchange is never finished, and no other can
+/// follow.
 #[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
-pub struct Flight<'h, T, I: HaloToken + ?Sized> {
+pub struct HaloExchange<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
     /// The token, and not only its endpoint, because the token's type decides whether the flight is `Send`.
     token: &'h I,
     turn: Turn,
 }
 
-impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
+impl<'h, T: PlainData, I: HaloToken + ?Sized> HaloExchange<'h, T, I> {
     #[inline(always)]
     pub(super) fn new(halo: &'h mut Halo<T>, token: &'h I, turn: Turn) -> Self {
         let endpoint = token.__endpoint();
@@ -152,7 +153,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         if let Some(far) = endpoint.far_if_any() {
             far.transport.progress();
         }
-        self.halo.links.iter().flatten().all(|link| has_come(endpoint, self.turn, link))
+        self.halo.links.iter().flatten().all(|link| has_arrived(endpoint, self.turn, link))
     }
 
     /// Blocks until the cells of all neighbours have arrived, and returns these ghost cells.
@@ -199,7 +200,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     }
 }
 
-impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
+impl<T, I: HaloToken + ?Sized> Drop for HaloExchange<'_, T, I> {
     /// Finishes the exchange, unless panicking. Panics if an edge with a neighbour was not sent.
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
@@ -250,14 +251,14 @@ fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
 fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'static Location<'static>) {
     for (edge, link) in halo.links.iter().enumerate() {
         let Some(link) = link else { continue };
-        if !endpoint.is_plain() || !has_come(endpoint, turn, link) {
+        if !endpoint.is_plain() || !has_arrived(endpoint, turn, link) {
             wait(endpoint, turn, (halo.operation, edge), link, location);
         }
     }
 }
 
-/// Returns the signal of a message to a neighbour on this node, and the neighbour's doorbell. The signal is set by a plain store, so a
-/// neighbour that is falling asleep may miss the ring. The function [`ring`] wakes such a neighbour later.
+/// Returns the signal of a message to a neighbour on this node, and the neighbour's doorbell. The signal is set by a plain store,
+/// so a neighbour that is falling asleep may miss the ring. The function [`ring`] wakes such a neighbour later.
 #[inline(always)]
 fn signal_on_node<'a>(
     endpoint: &'a Endpoint,
@@ -274,10 +275,10 @@ fn signal_on_node<'a>(
 
 /// Whether the cells of a neighbour have arrived and are visible.
 #[inline(always)]
-fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
+fn has_arrived(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
     // SAFETY: the plan reserved an aligned word at this offset in this PE's slot. Flights of the neighbour change it atomically.
-    turn.has_come(unsafe { atomic_op::apply(signal, Width::W8, AtomicOp::Fetch) })
+    turn.has_arrived(unsafe { atomic_op::apply(signal, Width::W8, AtomicOp::Fetch) })
 }
 
 #[inline(never)]
@@ -296,7 +297,7 @@ fn wait(
         true => format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number()),
         false => format!("values of PE {}, call {}", link.pe, turn.number()),
     };
-    let done = || has_come(endpoint, turn, link);
+    let done = || has_arrived(endpoint, turn, link);
     endpoint.tell(call, || wait_for(endpoint, operation, location, Some(NAP), done, subject));
 }
 
@@ -352,8 +353,8 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed, or in a phase in which PEs exchange only halos and items. It must borrow the
-/// world or the phase.
+/// A value may exist only while operations are allowed, or in a phase in which PEs exchange only halos and items. It must borrow
+/// the world or the phase.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
