@@ -1,4 +1,5 @@
-//! `shmemx_init_with`: joins processes that MPI or another framework has started to a job, by functions of the program.
+//! `shmemx_init_with`: makes a job of processes that MPI or another framework has started. They exchange bytes by callbacks that
+//! the program passes.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::io;

@@ -29,7 +29,7 @@ pub(crate) struct Rings<T> {
     step: u64,
     /// The slots of this PE's rings: one ring for the messages of each PE.
     items: SymBox<[T]>,
-    /// For each slot, the number after the last message of the put that began in the slot.
+    /// For each slot: if a put began there, the number of its last message plus one.
     signals: SymBox<[Signal]>,
     /// For each PE, the number of this PE's messages that the other PE has acknowledged.
     credits: SymBox<[Signal]>,

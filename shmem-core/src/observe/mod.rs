@@ -27,7 +27,7 @@ pub struct Call<'a> {
     pub location: &'static Location<'static>,
     /// Number of the endpoint that issued the operation.
     pub endpoint: u32,
-    /// The PE whose memory is accessed, if any.
+    /// The PE whose memory is accessed, or whose operations `quiet_pe` completes, if any.
     pub pe: Option<Pe>,
     /// Index of the segment that the operation accesses on that PE.
     pub segment: u32,
@@ -45,7 +45,7 @@ pub struct Call<'a> {
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that a put with signal changes after its data.
     pub signal: Option<usize>,
-    /// The number that a wait polls, and the least value that ends the wait; `None` if the number does not have 64 bits.
+    /// The number that a wait polls, and the least value that ends the wait; `None` for other conditions and types.
     pub wait: Option<Wait<'a>>,
     /// The barrier of a collective on its team.
     pub barrier: Option<BarrierRound<'a>>,
@@ -74,7 +74,7 @@ pub struct Word {
     pub op: AtomicOp,
 }
 
-/// A wait until a number reaches a value. Other PEs increase the number.
+/// A wait for a number to reach a value, on the assumption that the number only grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait<'a> {
     /// The number that is waited for.

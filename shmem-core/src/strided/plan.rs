@@ -15,9 +15,9 @@ pub enum Method {
     Nothing,
     /// One copy of a contiguous block.
     Contiguous,
-    /// Algorithm 1: a put for every block.
+    /// Algorithm 1 of [`published_algorithms`](super::published_algorithms): a put for every block.
     Putmem,
-    /// Algorithm 2: an `iput` for every column.
+    /// Algorithm 2: blocks are cut into columns of 16, 8 and 4 bytes, with an `iput` for every column.
     Columns(Columns),
     /// A kernel of this project.
     Kernel(Kernel),

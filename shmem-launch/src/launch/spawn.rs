@@ -34,7 +34,7 @@ pub(crate) struct Spawner {
     pub(crate) number: u64,
     /// The host number of each PE, on real or pretended hosts.
     pub(crate) hosts: Vec<u32>,
-    /// A PE's output pipes, as [`pipes`](super::output::pipes) returns them.
+    /// The output pipes of each PE: for each pipe, the streams that write to it ([`pipes`](super::output::pipes)).
     pipes: Vec<Vec<StdStream>>,
     /// CPU sets, which are assigned to PEs in turn. If empty, PEs are not bound.
     cpus: Vec<CpuSet>,

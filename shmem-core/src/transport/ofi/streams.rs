@@ -123,7 +123,7 @@ impl Stream {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Records a counted operation, which is number `started` of its unit's operations.
+    /// Records that a counted operation has started, and is among the first `started` operations of its unit (an endpoint).
     #[inline(always)]
     pub(super) fn count(&self, started: u64) {
         // Threads that share a stream call this in any order.

@@ -1,15 +1,15 @@
 //! Recursive halving and doubling: a reduce-scatter, level by level, and an allgather the same way back, in groups of any size.
 //!
-//! At first each rank is a group. At each level neighbouring groups merge into one ([`Radices`]). The ranks of the merged groups
-//! that hold the same slice of a block cut that slice into pieces, exchange the pieces, and combine what arrives. So a rank holds a
-//! smaller slice of a larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces
-//! until all have the block.
+//! At first each rank is a group. At each level neighbouring groups, its *members*, merge into one ([`Radices`]). The ranks of the
+//! merged groups that hold the same slice of a block cut that slice into pieces, exchange the pieces (what a rank sends of a piece
+//! is a *chunk*), and combine what arrives. So a rank holds a smaller slice of a larger group at each level, and in the end its
+//! part of the result. On the way back ranks exchange the pieces until all have the block.
 //!
-//! The last group of a level may have fewer members, which then hold more slices each ([`Seat`]). A level that would make slices
-//! too short keeps them whole, and gives each slice to one member.
+//! The last group of a level may have fewer members, which then hold more slices each ([`Seat`]). A level, except the last, that
+//! would make more than `MOST_SLICES` slices keeps them whole, and gives each slice to one member.
 //!
-//! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks process chunks in the order of
-//! slices, then of a member's pieces, then of distance from sender to receiver.
+//! Blocks are pipelined: in turn `t`, step `s` works on block `t - LAG s`, so that other blocks are sent while a step waits. Inside
+//! a step all ranks process chunks in the order of slices, then of a member's pieces, then of distance from sender to receiver.
 //!
 //! A rank overwrites sent data only with their result. The result was computed from these data, so their transfer is complete.
 //!
@@ -266,7 +266,7 @@ impl Schedule for HalvingDoubling {
 /// All radices but the last are powers of two, so a group is one vertex of the [tree](crate::collective::reduction_order) over
 /// ranks, with one value. The last group of a level may have fewer members, down to a single rank.
 ///
-/// A level that merges `n` groups cuts slices into `n` pieces, up to `MOST_SLICES` slices. DynamicMemory levels, except the last,
+/// A level that merges `n` groups cuts slices into `n` pieces, up to `MOST_SLICES` slices. Later levels, except the last,
 /// keep slices whole: one member gets a whole slice.
 #[derive(Clone, Copy)]
 pub(in crate::collective) struct Radices {
