@@ -101,7 +101,7 @@ pub struct TeamArea {
     pub expected: [[AtomicU64; ROUNDS]; 2],
     /// Direct arrivals from other nodes, without rounds (on a node's first member).
     pub direct: [AtomicU64; 2],
-    /// Value of `straight` after the last barrier, by which the node's leader recognises new arrivals.
+    /// Value of `direct` after the last barrier, by which the node's leader recognises new arrivals.
     pub expected_straight: [AtomicU64; 2],
     /// Signature (operation and arguments) of the collective that this PE has entered.
     pub signatures: [SignatureWords; 2],

@@ -37,7 +37,7 @@ pub trait Watch: Send + Sync {
     /// The record of the PE with index `pe` on its node.
     fn record(&self, pe: usize) -> &PeRecord;
 
-    /// Whether this process can act only on an event from another PE, if `sleeping` of its threads sleep.
+    /// Whether this process is closed (no other threads, event sources or operations in flight), if `sleeping` threads sleep.
     fn is_closed(&self, sleeping: usize) -> bool;
 
     /// Number of child nodes in the tree.

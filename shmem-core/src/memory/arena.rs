@@ -109,7 +109,7 @@ impl Arena {
         })
     }
 
-    /// Maps memory that the PE in `slot` made: all its partitions or, with `later`, a dynamic segment, which the peer made by
+    /// Maps memory that the PE in `slot` made: all its partitions or, with `dynamic`, a dynamic segment, which the peer made by
     /// [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
     /// Fails if the memory does not fit the layout, or could be resized.
     /// Panics if the dynamic segment is not in [`SlotLayout::dynamic`].

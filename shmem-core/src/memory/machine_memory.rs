@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// The available memory of a NUMA node: free memory and half of the cache of files on disk, minus the kernel's reserve (a 64th
-    /// of all memory). `u64::MAX` if unknown.
+    /// of the node's memory). `u64::MAX` if unknown.
     pub(super) fn left_on(&self, node: u32) -> u64 {
         let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };

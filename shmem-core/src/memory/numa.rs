@@ -4,7 +4,7 @@
 //! page first. A policy is set through a second, temporary mapping, because setting it splits a mapping; the arena's mapping stays
 //! whole. A page of a pool follows the policy of the mapping through which it is made.
 //!
-//! A page on another node is an error under [`Spread::Bound`], and is reported under any other [`Spread`].
+//! A page on another node than requested is an error under [`Spread::Bound`]; otherwise it is reported.
 //!
 //! A kernel without NUMA returns `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 

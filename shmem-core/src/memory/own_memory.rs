@@ -218,8 +218,8 @@ impl Provider<'_> {
             Err(errno) => Err(errno.to_string()),
             Ok(mapping) => {
                 let start = mapping.start().as_ptr();
-                // Base pages of a preferred kind are better than pool pages of another kind, so the pool's pages are bound to the
-                // kind.
+                // Smaller pages of a preferred kind are better than pool pages of another kind, so the pool's pages are bound to
+                // the kind.
                 let strict = |spread| match spread {
                     Spread::Preferred if request.only_on().is_some() => Spread::Bound,
                     spread => spread,

@@ -1,8 +1,8 @@
 //! The choice of NUMA nodes for the memory of a partition.
 //!
 //! There are three cases. Without a request, the PE's own node comes first, then normal memory of other nodes. With SYSDEFAULT as
-//! kind or policy, no placement call is made, so numactl and the process's policy apply. With a requested kind, pages are on its
-//! nodes. If the kind is missing, the job ends under MANDATORY; otherwise normal memory is used, and this is reported.
+//! kind or policy, no placement call is made, so numactl and the process's policy apply. With a requested kind, the nodes are
+//! those of the kind. If the kind is missing, the job ends under MANDATORY; otherwise normal memory is used, and this is reported.
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size only, but
 //! INTERLEAVED spreads pages over the nodes with normal memory. INTERLEAVED without nodes of the kind acts as PREFERRED.

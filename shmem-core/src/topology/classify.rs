@@ -86,7 +86,7 @@ impl Measure {
         Some(found.unwrap_or_else(|| (self.guess(nodes, index), Evidence::Guess)))
     }
 
-    /// The kind of a node with primary memory: fast if the slowest primary memory has far lower bandwidth.
+    /// The kind of a node with primary memory: fast if its bandwidth is far above that of the reference.
     fn among_cpus(&self, node: &NumaNode) -> (Kind, Evidence) {
         match (node.speed.bandwidth, self.bandwidth) {
             (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {

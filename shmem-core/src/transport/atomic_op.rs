@@ -316,7 +316,7 @@ bits! {
 
 /// Changes a word atomically and returns the old value.
 ///
-/// The access is sequentially consistent. An operation that writes is a full fence, as [`Doorbell`](crate::sync::Doorbell) needs.
+/// Sequentially consistent. An operation that writes is a read-modify-write, as [`Doorbell`](crate::sync::Doorbell) needs.
 ///
 /// # Safety
 ///
@@ -368,7 +368,7 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                     word.store(before.float_sum(v as $bits), Ordering::SeqCst);
                     before as u64
                 }
-                // Float sums, minima and maxima have no instruction. Even an equal value is exchanged, as a fence for `Doorbell`.
+                // These operations have no instruction. An unchanged value is also exchanged, because `Doorbell` needs the fence.
                 AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
                 AtomicOp::Min(number, v) => retried!(word, |before| before.extreme(v as $bits, number, Less)),
                 AtomicOp::Max(number, v) => {

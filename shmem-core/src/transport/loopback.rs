@@ -68,7 +68,7 @@ impl Loopback {
         key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
     }
 
-    /// Calls `work` with the memory of a PE. Nothing is delivered to this PE meanwhile.
+    /// Calls `work` with the memory of another PE. Nothing is delivered to that PE meanwhile.
     fn reach<R>(&self, to: Remote, work: impl FnOnce(Target) -> R) -> R {
         self.network.check();
         let (pe, key) = (to.pe.number(), self.key(to));
@@ -115,7 +115,7 @@ impl Loopback {
     }
 }
 
-// SAFETY: an errand touches only the bytes that it names, once, under the lock of the target's inbox, which `quiet` and `quiet_pe`
+// SAFETY: an action touches only the bytes that it names, once, under the lock of the target's inbox, which `quiet` and `quiet_pe`
 // also take. The source of a put with `Until::Return` is copied before the put returns. `quiet` delivers all parcels of its
 // channel, and `quiet_pe` all those to its PE. Afterwards no such parcel is left that names local memory.
 unsafe impl Transport for Loopback {

@@ -184,7 +184,7 @@ pub unsafe trait Transport: Send + Sync {
     }
 
     /// Carries out an operation on listed elements. The result of element `k` of the list is written to place `positions[k]` of the
-    /// deed's local memory, or to place `k` without positions. Results are written before this method returns, or before
+    /// local memory of `deed`, or to place `k` without positions. Results are written before this method returns, or before
     /// [`quiet`](Self::quiet) does, as `until` says. Changes are remotely visible after `quiet`. Indices, positions and operands
     /// are read before this method returns.
     ///
@@ -192,7 +192,7 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// `elements` must name an object of `length` elements in a segment. For a change, these must be aligned words of its width.
     /// Every index must be less than `length`. There must be one position per index, and one operand per index unless all words
-    /// share it. For as long as `until` says, the deed's memory must be readable for an element per index and unchanged, or
+    /// share it. For as long as `until` says, the memory of `deed` must be readable for an element per index and unchanged, or
     /// writable at each position by this call alone, and aligned for a change.
     unsafe fn list(
         &self,

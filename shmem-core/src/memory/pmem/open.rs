@@ -152,7 +152,7 @@ fn denied(doing: &str, call: &'static str, errno: Errno) -> String {
     format!("cannot be {doing}: {why}")
 }
 
-/// Locks the file, for as long as any process has it open or mapped. Fails on file systems that write pages to new places.
+/// Locks the file, for as long as any process has it open or mapped. Fails on file systems that are not [`IN_PLACE`].
 fn lock(file: &File, patience: Duration) -> Result<(), String> {
     let end = Instant::now() + patience;
     loop {

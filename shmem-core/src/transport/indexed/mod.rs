@@ -12,10 +12,10 @@ use super::{AtomicOp, EachOp, Remote, Width};
 
 /// Listed elements of one object on one PE.
 ///
-/// Indices have 32 bits. Elements beyond number 2^32 are passed in separate calls, with another `first`.
+/// Indices have 32 bits. Elements from number 2^32 on are passed in separate calls, with another `first`.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
-    /// The place of element 0. All elements are contiguous.
+    /// The place of element 0. The other elements of the object follow it.
     pub first: Remote,
     /// Bytes of an element: the width of the word, if the elements are words.
     pub size: usize,

@@ -23,7 +23,7 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Calls `work` with the memory of a segment, which stays registered meanwhile. Panics if the segment has another key.
+    /// Calls `work` with the memory of a segment, which stays registered meanwhile. Panics unless it is registered with this key.
     pub(super) fn open<R>(&self, pe: usize, segment: u32, key: u64, work: impl FnOnce(Target) -> R) -> R {
         if segment < FIRST_DYNAMIC {
             return work(self.target);

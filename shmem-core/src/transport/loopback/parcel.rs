@@ -51,7 +51,7 @@ pub(super) enum Data {
 }
 
 // SAFETY: the pointers are to memory that the sender keeps for the operation until its channel is quiet
-// (`Transport`), whichever thread delivers the errand.
+// (`Transport`), whichever thread delivers the parcel.
 unsafe impl Send for Action {}
 
 impl Parcel {
@@ -68,7 +68,7 @@ impl Action {
         Self::Update { offset: word.offset, width, op, result: None }
     }
 
-    /// Carries out the errand's action on the target.
+    /// Carries out the action on the target.
     pub(super) fn run(self, target: Target) {
         match self {
             Self::Put { offset, data } => {
@@ -76,7 +76,7 @@ impl Action {
                     Data::Copied(data) => (data.as_ptr(), data.len()),
                     Data::There(source, bytes) => (*source, *bytes),
                 };
-                // SAFETY: `at` checks the bounds. The source is the errand's copy, or readable until the channel is quiet (`put`).
+                // SAFETY: `at` checks the bounds. The source is the parcel's copy, or readable until the channel is quiet (`put`).
                 unsafe { shm::put(target.at(offset, bytes), source, bytes) };
             }
             Self::Get { offset, into, bytes } => {

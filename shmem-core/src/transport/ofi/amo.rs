@@ -1,4 +1,4 @@
-//! Atomic operations: the provider's own if the [trial](super::trial) has found them atomic, otherwise the engine's.
+//! Atomic operations: the provider's own if the [trial](super::atomics_trial) has found them atomic, otherwise the engine's.
 
 use core::sync::atomic::Ordering;
 

@@ -1,6 +1,6 @@
 //! Memory of this PE's bounce buffers (slots), to which other PEs write long messages. `engine/bounce_slots.rs` assigns the slots.
 //!
-//! The memory of a grant (the slots of one sender) is mapped and registered when the grant is made.
+//! The memory of a grant (the slots of one sender) is mapped and registered with the grant, so a PE without grants has none.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;

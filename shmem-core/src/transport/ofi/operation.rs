@@ -130,7 +130,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Converts an operation. `None`: float sums, minima and maxima, which the target's engine does alike over all providers.
+    /// Converts an operation. `None`: float sums, all minima and all maxima, which the engine does alike over all providers.
     pub(super) fn of(width: Width, op: AtomicOp) -> Option<Self> {
         let datatype = match width {
             Width::W4 => FI_UINT32,

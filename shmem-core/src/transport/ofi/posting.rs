@@ -49,8 +49,9 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation for which the next quiet of its channel waits. If the queue has no room, waits for room (`waits`) or
-    /// returns `Sent::Full`. An event, or a counted operation that `keeps` a record, has a record, which `prepare` fills in.
+    /// Starts an operation for which the next quiet of its channel waits. Without room (in the queue, or a free record), waits for
+    /// room (`waits`) or returns `Sent::Full`. An event, or a counted operation that `keeps` one, has a record, which `prepare`
+    /// fills in.
     ///
     /// # Safety
     ///
@@ -118,8 +119,8 @@ impl Port<'_> {
         Ok(result)
     }
 
-    /// Starts an operation with a record, which `prepare` fills in. Returns the number of the record; `None`: the queue has no room
-    /// now, and `waits` is false. Errors are libfabric's negative answers.
+    /// Starts an operation with a record, which `prepare` fills in. Returns the number of the record; `None`: there is no room now
+    /// (in the queue, or a free record), and `waits` is false. Errors are libfabric's negative answers.
     ///
     /// # Safety
     ///
@@ -237,7 +238,7 @@ impl Port<'_> {
             || counter.is_settled(operations)
     }
 
-    /// Waits while `goes_on` returns true, for events of a stream.
+    /// Waits for events of a stream while `goes_on` returns true.
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
         let is_over = || (!goes_on()).then_some(());

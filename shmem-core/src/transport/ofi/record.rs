@@ -97,7 +97,7 @@ impl Records {
     }
 }
 
-/// Free records, and the purposes of used records. The unit's lock protects them.
+/// Free records, and the operations of used records. The unit's lock protects them.
 ///
 /// The memory of a record belongs to its holder from [`take`](Self::take) until it is given back, and to the provider while in
 /// flight.
@@ -138,7 +138,7 @@ impl Free {
         })
     }
 
-    /// Completes the operation of a record: frees the record, unless a thread waits for the operation. Returns the purpose.
+    /// Completes the operation of a record: frees the record, unless a thread waits for it. Returns the action.
     #[inline]
     pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<OnCompletion> {
         let (on_completion, what) = self.used[number as usize]?;

@@ -152,7 +152,7 @@ impl Fabric {
         });
     }
 
-    /// The purpose of an operation of `bytes` bytes whose completion needs no action: event, or counted.
+    /// The action after an operation of `bytes` bytes that is only an event, or only counted.
     pub(super) fn on_completion(&self, channel: Channel, bytes: usize) -> OnCompletion {
         let is_event = self.stream(channel).tracking().is_event(bytes);
         if is_event { OnCompletion::Event(channel) } else { OnCompletion::Counted }

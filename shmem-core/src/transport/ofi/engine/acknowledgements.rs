@@ -3,8 +3,8 @@
 //! Any thread that makes progress sends answers when the wire has room. Until then they wait in queues, bounded by the sender's window
 //! (its limit of unanswered messages). Acknowledgements are counted, and one message carries their number.
 //!
-//! Nobody waits for acknowledgements to a patient sender, whose channel is quieted only at its end. They *linger*: they are sent with
-//! an acknowledgement that does not linger, when they fill half of the window, or when the progress thread is idle.
+//! Nobody waits for acknowledgements to a patient sender, whose channel is quieted only at its end. They *linger*: they are sent
+//! before the next answer that does not linger, when they fill half of the window, or when the progress thread is idle.
 
 use std::collections::VecDeque;
 

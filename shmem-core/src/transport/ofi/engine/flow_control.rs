@@ -150,7 +150,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Takes a place in the window for a message, if one is free. Returns a ticket if the message has a result (`wanted`).
+    /// Takes a place in the window, if one is free (lists: a lower limit). Returns a ticket if there is a result (`wanted`).
     pub(super) fn start(
         &mut self,
         limits: &Limits,

@@ -25,7 +25,7 @@ pub(crate) trait Wire {
     /// Whether this wire reaches a PE. Messages from PEs that it does not reach are refused.
     fn reaches(&self, pe: usize) -> bool;
 
-    /// The memory of a grant, with [`SLOTS`](super::SLOTS) slots. All calls for a grant return the same. `None`: no memory is left.
+    /// The memory of a grant, with [`SLOTS`](super::SLOTS) slots. All calls for a grant return the same. `None`: there is none.
     fn lend(&self, _grant: usize) -> Option<Region> {
         None
     }

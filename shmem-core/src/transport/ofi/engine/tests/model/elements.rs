@@ -8,7 +8,7 @@ use super::super::network::remote;
 use super::{AREA, Cluster, Reading};
 use crate::transport::{Change, EachOp, Elements, ListRequest, Operand, Until, Width};
 
-/// A deed on elements of an area.
+/// An operation on elements of an area.
 #[derive(Clone, Debug)]
 pub(super) struct List {
     act: Act,
