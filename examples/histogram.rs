@@ -1,9 +1,8 @@
 //! A histogram with too many bins for one PE: atomic additions to words of other PEs.
 //!
 //! The bins are dealt out to the PEs. Each PE draws samples, and adds one to the bin of each sample on its owner. Additions are
-//! atomic:
-//! the owner takes no part, and no addition is lost. (With few bins, each PE would count locally, and `world.sum` would add the
-//! counts.)
+//! atomic: the owner takes no part, and no addition is lost. (With few bins, each PE would count locally, and `world.sum` would
+//! add the counts.)
 //!
 //! Each call adds to a list of bins (`add_each`). Between nodes this is many times faster than single additions
 //! (`world.add(all.locate(bin), 1)`).

@@ -167,16 +167,16 @@ impl Tile {
     /// Takes one step, from the old cells to the new ones. Returns the largest change of a cell.
     fn step(&self, frame: &mut Halo<f64>, phase: &OpenPhase<'_>, old: &mut Block, new: &mut Block) -> f64 {
         let ([rows, columns], [down, right]) = (self.size, self.inner.clone());
-        let mut flight = frame.begin(phase);
-        flight.send(ABOVE, &old[1][1..=columns]);
-        flight.send(BELOW, &old[rows][1..=columns]);
-        flight.send_iter(LEFT, (1..=rows).map(|row| old[row][1]));
-        flight.send_iter(RIGHT, (1..=rows).map(|row| old[row][columns]));
+        let mut exchange = frame.begin(phase);
+        exchange.send(ABOVE, &old[1][1..=columns]);
+        exchange.send(BELOW, &old[rows][1..=columns]);
+        exchange.send_iter(LEFT, (1..=rows).map(|row| old[row][1]));
+        exchange.send_iter(RIGHT, (1..=rows).map(|row| old[row][columns]));
 
         // Inner cells first, during the halo exchange, then cells that touch the frame.
         let (near, far) = (without_rim(&down, rows), without_rim(&right, columns));
         let mut change = relax(old, new, near.clone(), far.clone());
-        keep(old, self.size, flight.finish());
+        keep(old, self.size, exchange.finish());
         for rim in [down.start..near.start, near.end..down.end] {
             change = change.max(relax(old, new, rim, right.clone()));
         }
@@ -228,9 +228,9 @@ fn keep(block: &mut Block, [rows, columns]: [usize; 2], ghosts: Ghosts<'_, f64>)
 /// Returns the largest change of a cell on all PEs. The argument is this PE's largest change.
 fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
     let all = 0..changes.edges();
-    let mut flight = changes.begin(phase);
-    all.for_each(|edge| flight.send(edge, &[change]));
-    flight.finish().iter().fold(change, |most, (_, there)| most.max(there[0]))
+    let mut exchange = changes.begin(phase);
+    all.for_each(|edge| exchange.send(edge, &[change]));
+    exchange.finish().iter().fold(change, |most, (_, there)| most.max(there[0]))
 }
 
 /// Returns the numbers of a block's rows or columns that are not on the border of the field.

@@ -1,4 +1,4 @@
-//! Helpers for these examples: a command line, random numbers, blocks of equal size, and checksums.
+//! Helpers for these examples: a command line, random numbers, blocks of equal size, and checksums. Your own programs need none.
 
 #![forbid(unsafe_code)]
 

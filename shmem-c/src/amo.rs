@@ -89,7 +89,7 @@ unsafe fn change<T: Numeric<Number: Number>>(
     of(match near_word(call, word, pe) {
         // SAFETY: `word` is aligned and in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => unsafe { untyped::on_node(slot, word.cast(), width::<T>(), op) },
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `change_far` checks `word`.
         None => unsafe { change_far(call, word, op, pe, family) },
     })
 }
@@ -119,7 +119,7 @@ unsafe fn change_nbi<T: Numeric<Number: Number>>(
             // SAFETY: the C program passes a writable `before`, which may be symmetric memory.
             unsafe { untyped::store(before, of(bits)) };
         }
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `change_nbi_far` checks `word`. `before` is writable until the next quiet (caller).
         None => unsafe { change_nbi_far(call, before, word, op, pe, family) },
     }
 }
@@ -148,14 +148,14 @@ macro_rules! operations {
     (@fetching $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
         unsafe fn $name<T: Numeric<Number: Number>>(call: Call, dest: *const T $(, $value: T)*, pe: c_int) -> T {
-            // SAFETY: the caller keeps this function's contract.
+            // SAFETY: `change` checks `dest`.
             unsafe { change(call, dest, ($op)($(bits($value),)* T::Number::ONE.bits()), pe, Family::$family) }
         }
     };
     (@update $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
         unsafe fn $name<T: Numeric<Number: Number>>(call: Call, dest: *mut T $(, $value: T)*, pe: c_int) {
-            // SAFETY: the caller keeps this function's contract.
+            // SAFETY: `change` checks `dest`.
             unsafe { change(call, dest, ($op)($(bits($value),)* T::Number::ONE.bits()), pe, Family::$family) };
         }
     };
@@ -163,7 +163,7 @@ macro_rules! operations {
         #[inline(always)]
         unsafe fn $name<T: Numeric<Number: Number>>(call: Call, before: *mut T, dest: *const T $(, $value: T)*, pe: c_int) {
             let op = ($op)($(bits($value),)* T::Number::ONE.bits());
-            // SAFETY: the caller keeps this function's contract.
+            // SAFETY: `change_nbi` checks `dest`. `before` is writable until the next quiet (caller).
             unsafe { change_nbi(call, before, dest, op, pe, Family::$family) };
         }
     };

@@ -199,7 +199,7 @@ unsafe fn alltoalls<T: Item>(
 }
 
 unsafe fn reduce<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize, by: Reduction) {
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: the C program does not use the buffers during the collective.
     unsafe { combined(members, dest, source, elements, by, Combined::All, by.family) };
 }
 
@@ -208,7 +208,7 @@ unsafe fn to_all<T: Item>(members: Members, dest: *mut T, source: *const T, elem
         let why = format_args!("is {elements}: there cannot be less than nothing");
         refuse(members.routine(), "nreduce", why)
     };
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: the C program does not use the buffers during the collective.
     unsafe { reduce(members, dest, source, elements, by) };
 }
 

@@ -11,7 +11,7 @@ use shmem::{Context, ContextError, Error, ErrorKind, Pe, c_interface};
 use shmem_core::context::mapping::Level;
 use shmem_core::context::{Endpoint, Initiator as _};
 
-use crate::errors::{refuse, tell_once};
+use crate::errors::{refuse, warn_once};
 use crate::handles::Handles;
 use crate::table::routines;
 use crate::team;
@@ -139,7 +139,7 @@ impl Call {
 
     /// Returns whether the context is `SHMEM_CTX_INVALID`, for which `fence` and `quiet` do nothing.
     #[inline(always)]
-    pub(crate) fn is_nowhere(self) -> bool {
+    pub(crate) fn is_invalid(self) -> bool {
         self.ctx == Ctx::INVALID
     }
 
@@ -267,7 +267,7 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
 /// Warns once per process why no context was created. Returns the status of a failure.
 fn refused(routine: &str, why: &str) -> c_int {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    tell_once(&TOLD, routine, why);
+    warn_once(&TOLD, routine, why);
     team::FAILURE
 }
 

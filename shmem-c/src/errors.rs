@@ -32,7 +32,7 @@ pub(crate) fn end(code: i32, text: &str) -> ! {
 /// Warns why a routine fails, because many programs ignore its result. Warns once for each `told`.
 #[cold]
 #[inline(never)]
-pub(crate) fn tell_once(told: &AtomicBool, routine: &str, why: &str) {
+pub(crate) fn warn_once(told: &AtomicBool, routine: &str, why: &str) {
     let me = world::current(routine).my_pe();
     if !told.swap(true, Ordering::Relaxed) {
         say(&format!("shmem: warning: PE {me}: {routine}: {why}{}", CallSite::find()));

@@ -16,7 +16,7 @@ use shmem_core::partition::{round_size, show_size};
 use shmem_launch::env::CheckChoice;
 
 use crate::context;
-use crate::errors::{refuse, tell_once};
+use crate::errors::{refuse, warn_once};
 use crate::symmetric;
 use crate::table::routines;
 use crate::world::{self, CWorld};
@@ -70,7 +70,7 @@ fn failed(routine: &str, error: &Error) -> *mut c_void {
         ErrorKind::Heap(error) => in_words_of_c(error),
         _ => error.to_string(),
     };
-    tell_once(&TOLD, routine, &why);
+    warn_once(&TOLD, routine, &why);
     std::ptr::null_mut()
 }
 

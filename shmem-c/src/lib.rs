@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! setup bootstrap heap rma strided amo wait order context signal extension     one-sided families
-//! active_set collective combine long_double team lock                       collectives, teams and locks
+//! active_set collective combine long_double team lock                          collectives, teams and locks
 //! globals       the executable's variables as a segment
 //! symmetric     offsets of C addresses
 //! word          symmetric words of the library's own protocols

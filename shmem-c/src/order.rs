@@ -9,14 +9,14 @@ use crate::table::routines;
 
 routines! {
     once {
-        ctx "fence" "" () [] = |call: Call| if !call.is_nowhere() { untyped::fence(call.endpoint()) };
-        ctx "quiet" "" () [] = |call: Call| if !call.is_nowhere() { untyped::quiet(call.endpoint()) };
+        ctx "fence" "" () [] = |call: Call| if !call.is_invalid() { untyped::fence(call.endpoint()) };
+        ctx "quiet" "" () [] = |call: Call| if !call.is_invalid() { untyped::quiet(call.endpoint()) };
         ctx "pe_quiet" "" (target_pes: *const c_int, npes: usize) [] = pe_quiet;
     }
 }
 
 unsafe fn pe_quiet(call: Call, pes: *const c_int, count: usize) {
-    if call.is_nowhere() {
+    if call.is_invalid() {
         return;
     }
     let endpoint = call.endpoint();

@@ -98,7 +98,7 @@ fn too_many(routine: &str, elements: usize, each: usize) -> ! {
 #[inline(always)]
 pub(crate) unsafe fn p<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
     let Some((to, slot)) = near(call, dest, pe) else {
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `p_far` checks `dest`, and reads only its own argument.
         return unsafe { p_far(call, dest, value, pe) };
     };
     // SAFETY: `to` is symmetric memory of a PE of this node (`near`).
@@ -119,7 +119,7 @@ pub(crate) unsafe fn g<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
     match near(call, source, pe) {
         // SAFETY: `from` is symmetric memory of a PE of this node (`near`).
         Some((from, _)) => unsafe { untyped::load(from) },
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `g_far` checks `source`, and writes only its own variable.
         None => unsafe { g_far(call, source, pe) },
     }
 }
@@ -148,7 +148,7 @@ unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
     }
     let bytes = bytes_of::<T>(call, nelems);
     let Some((to, slot)) = near_range(call, dest, bytes, pe) else {
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `source` is readable; for a non-blocking put, until the next quiet (caller).
         return unsafe { put_far(call, dest.cast(), source.cast(), bytes, pe, family) };
     };
     // SAFETY: `to` is symmetric memory of a PE of this node (`near_range`); `source` is readable (caller).
@@ -181,7 +181,7 @@ unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
     match near_range(call, source, bytes, pe) {
         // SAFETY: `from` is symmetric memory of a PE of this node (`near_range`); `dest` is writable (caller).
         Some((from, _)) => unsafe { untyped::copy(dest.cast(), from, bytes) },
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `dest` is writable; for a non-blocking get, until the next quiet (caller).
         None => unsafe { get_far(call, dest.cast(), source.cast(), bytes, pe, family) },
     }
 }
@@ -212,12 +212,12 @@ unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
 ///
 /// # Safety
 ///
-/// As [`p`].
+/// `value` must point to a `long double`.
 unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int) {
     let name = if ctx == Ctx::DEFAULT { &"shmem_longdouble_p" } else { &"shmem_ctx_longdouble_p" };
     // SAFETY: `value` points to the argument, on the stack of the assembly stub's caller or of the stub.
     let value = unsafe { value.read_unaligned() };
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: `p` checks `dest`, and reads only its own argument.
     unsafe { p(Call::new(ctx, name), dest, value, pe) };
 }
 
@@ -225,10 +225,10 @@ unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: *const
 ///
 /// # Safety
 ///
-/// As [`g`].
+/// `into` must have space for a `long double`.
 unsafe extern "C" fn longdouble_g(ctx: Ctx, into: *mut LongDouble, source: *const LongDouble, pe: c_int) {
     let name = if ctx == Ctx::DEFAULT { &"shmem_longdouble_g" } else { &"shmem_ctx_longdouble_g" };
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: `g` checks `source`, and writes only its own variable.
     let value = unsafe { g(Call::new(ctx, name), source, pe) };
     // SAFETY: `into` points to space for the result, on the stack of the assembly stub.
     unsafe { into.write_unaligned(value) };

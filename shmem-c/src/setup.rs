@@ -1,9 +1,9 @@
 //! Initialisation, finalisation, and queries.
 //!
 //! Initialisations are counted. Each `shmem_finalize` is a barrier. The last `shmem_finalize` frees heap, teams and contexts, and
-//! closes the library. Further calls of `shmem_finalize` do nothing. The process leaves the job at its exit, because it could not
-//! join again. It leaves after the program's exit handlers and destructors, which may call an open library. An exit with status 0
-//! leaves the job; at another status the launcher ends it. A panic of the runtime ends the job, and never unwinds into C.
+//! closes the library. Further calls do nothing. The process leaves the job at its exit, because it could not join again. It leaves
+//! after the program's exit handlers and destructors, which may call an open library. An exit with status 0 finalises and leaves
+//! the job; at another status the launcher ends it. A panic of the runtime ends the job, and never unwinds into C.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;
@@ -87,7 +87,7 @@ fn start(routine: &str, level: c_int) {
 }
 
 unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_int) -> c_int {
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: the C program passes a `provided` that is null or writable.
     unsafe { start_and_tell(routine, requested, provided, shmem::init) }
 }
 
@@ -109,7 +109,7 @@ unsafe fn init_with(
         // SAFETY: the program gives each process a number of its own, and a get returns the value that was put (`shmemx.h`).
         unsafe { shmem::init_with(bootstrap) }
     };
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: the C program passes a `provided` that is null or writable.
     unsafe { start_and_tell(routine, requested, provided, join) }
 }
 

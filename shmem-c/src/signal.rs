@@ -75,7 +75,7 @@ unsafe fn put_signal<T: Item>(
     let bytes = bytes_of::<T>(call, nelems);
     let signal = symmetric::offset(sig_addr).filter(|_| sig_addr.is_aligned());
     let Some(((to, slot), signal)) = near_range(call, dest, bytes, pe).zip(signal) else {
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `source` is readable; for a non-blocking put, until the next quiet (caller).
         return unsafe { put_signal_far(call, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family) };
     };
     // SAFETY: `to` is symmetric memory of a PE of this node (`near_range`); `source` is readable (caller).
@@ -110,7 +110,7 @@ unsafe fn signal_alone(call: Call, sig_addr: *mut u64, signal: u64, pe: c_int, c
     match near_word(call, sig_addr, pe) {
         // SAFETY: `word` is aligned and in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => unsafe { untyped::signal_on_node(slot, word.cast(), op) },
-        // SAFETY: the caller keeps this function's contract.
+        // SAFETY: `signal_far` checks `sig_addr`.
         None => unsafe { signal_far(call, sig_addr, op, pe) },
     }
 }

@@ -46,7 +46,7 @@ unsafe fn items<T: Item>(
     pe: c_int,
     family: Family,
 ) {
-    // SAFETY: the caller keeps this function's contract.
+    // SAFETY: the elements at `source` are readable for a put, or those at `dest` writable for a get (caller).
     unsafe { blocks(call, dest, source, dst, sst, 1, nelems, pe, family) };
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use shmem::{Error, Team, TeamConfig as Config};
 
 use crate::context;
-use crate::errors::{refuse, tell_once};
+use crate::errors::{refuse, warn_once};
 use crate::handles::Handles;
 use crate::table::routines;
 use crate::types::{self, SHMEM_TEAM_NUM_CONTEXTS, TeamConfig};
@@ -124,7 +124,7 @@ unsafe fn contexts(config: *const TeamConfig, mask: c_long) -> c_int {
 /// Warns once per process why a split failed. Returns the status of a failure.
 fn failed(routine: &str, error: &Error) -> c_int {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    tell_once(&TOLD, routine, &error.to_string());
+    warn_once(&TOLD, routine, &error.to_string());
     FAILURE
 }
 

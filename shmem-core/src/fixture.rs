@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::endpoint::{Endpoint, Far, Initiator, Stores, Waiting};
+use crate::endpoint::{Endpoint, Initiator, RemotePath, Stores, Waiting};
 use crate::object::SymBox;
 use crate::observe::Observer;
 use crate::pe::Pe;
@@ -76,7 +76,13 @@ impl<More> Stores for Token<More> {}
 
 impl<More> Token<More> {
     /// Makes PE `me`, with the first slot. `far` reaches PEs without a slot.
-    pub(crate) fn over(slots: Slots, me: Pe, far: Option<Far>, segments: Segments, more: More) -> Self {
+    pub(crate) fn over(
+        slots: Slots,
+        me: Pe,
+        far: Option<RemotePath>,
+        segments: Segments,
+        more: More,
+    ) -> Self {
         let (base, stride) = (slots.start_of(0), slots.stride());
         let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_, _| ());
         let (segments, waiting) = (Arc::new(segments), Arc::new(waiting));

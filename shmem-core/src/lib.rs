@@ -31,7 +31,7 @@
 //! const_format    compile-time formatting of error texts
 //! text_table      text in columns, for tables and reports
 //! proc_sys        reads files of `proc` and `sys`, real or simulated
-//! range_list      lists of numbers: `0-3,8`
+//! cpu_list        lists of numbers: `0-3,8`
 //! run_length      a list with runs of equal values, one for each PE
 //! fixed_text      short texts of fixed size, for records that other processes read
 //! loom_atomics    atomics, fences and futexes, and their replacements in models of loom
@@ -47,6 +47,7 @@
 pub mod array;
 pub mod const_format;
 pub mod context;
+pub mod cpu_list;
 pub mod endpoint;
 pub mod exclusion;
 pub mod fixed_text;
@@ -69,7 +70,6 @@ pub mod pe;
 pub mod planted_fault;
 pub mod proc_sys;
 pub mod process_exit;
-pub mod range_list;
 pub mod run_length;
 pub mod segment_table;
 pub mod shared;

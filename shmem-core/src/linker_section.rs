@@ -1,8 +1,8 @@
 //! The records that `#[symmetric]` and `partitions!` leave in a binary. They are read in the running process, and from a file.
 //!
-//! Each kind has its own linker section. Linkers may pad between object files, so records start at multiples of 8 with a magic word,
-//! and other bytes are skipped. A magic word with other last two characters marks a record of another version, which is an error, because
-//! skipping the record would leave an object without memory.
+//! Each kind has its own linker section. Linkers may pad between object files, so records start at multiples of 8 with a magic
+//! word, and other bytes are skipped. A magic word with other last two characters marks a record of another version, which is an
+//! error, because skipping the record would leave an object without memory.
 
 use core::mem::offset_of;
 
@@ -33,8 +33,8 @@ pub enum SectionError {
     Cut { section: &'static str, at: usize },
 }
 
-/// Returns the descriptors of all symmetric statics of the running program, in no particular order. Fails if the program was linked from
-/// several versions or copies of this crate.
+/// Returns the descriptors of all symmetric statics of the running program, in no particular order. Fails if the program was linked
+/// from several versions or copies of this crate.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
     // SAFETY: `start` and `stop` are the linker's bounds of one section.
@@ -43,15 +43,15 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
         if word(section, at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
             return Err(SectionError::Copy);
         }
-        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this `Library`, so the record
-        // is a `Descriptor`. It is wholly in the section (`records`), and never written or unmapped later.
+        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this `Library`, so the
+        // record is a `Descriptor`. It is wholly in the section (`records`), and never written or unmapped later.
         Ok(unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() })
     };
     static_records(section)?.into_iter().map(record).collect()
 }
 
-/// Returns the declarations of all partitions of the running program, in no particular order. Fails if the program was linked from several
-/// versions of this crate.
+/// Returns the declarations of all partitions of the running program, in no particular order. Fails if the program was linked from
+/// several versions of this crate.
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
     // SAFETY: `start` and `stop` are the linker's bounds of one section.
@@ -75,8 +75,8 @@ unsafe fn section(start: *const [u64; 0], stop: *const [u64; 0]) -> &'static [u8
     unsafe { core::slice::from_raw_parts(start.cast(), stop.addr() - start.addr()) }
 }
 
-/// Returns the statics that a section `shmem_sym` of a file describes, in the order of the file. Fails on a record that is cut or of
-/// another version.
+/// Returns the statics that a section `shmem_sym` of a file describes, in the order of the file. Fails on a record that is cut or
+/// of another version.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     let entry = |at| {
         let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
@@ -86,8 +86,8 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     Ok(static_records(section)?.into_iter().map(entry).collect())
 }
 
-/// Returns the partitions that a section `shmem_par` of a file declares, in the order of the file. Fails on a record that is cut or of
-/// another version.
+/// Returns the partitions that a section `shmem_par` of a file declares, in the order of the file. Fails on a record that is cut or
+/// of another version.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     let declaration = |at| {
         let bytes = &section[at..][..size_of::<Declaration>()];

@@ -18,7 +18,8 @@ const LINE: usize = 64;
 /// | `padded![T; ROWS; COLUMNS]` | an array of rows |
 /// | `padded![T; PLANES; ROWS; COLUMNS]` | an array of planes, whose rows are padded; each plane is padded as well |
 ///
-/// A range leaves the padding of a row out: `field[row][..COLUMNS]`. The lengths must be constants, not parameters of a generic item.
+/// A range leaves the padding of a row out: `field[row][..COLUMNS]`. The lengths must be constants, not parameters of a generic
+/// item.
 ///
 /// ```
 /// # use shmem_core as shmem;

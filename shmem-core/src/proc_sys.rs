@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::range_list;
+use crate::cpu_list;
 
 /// A directory with `proc` and `sys`: `/`, or a test's simulated machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Root {
 
     /// The numbers in a file with a list of ranges, such as `0-3,8`.
     pub fn list(&self, path: &str) -> Option<Vec<usize>> {
-        range_list::parse(&self.text(path)?)
+        cpu_list::parse(&self.text(path)?)
     }
 
     /// The number after `word` in a file of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.

@@ -4,7 +4,7 @@
 //! offset 0   Doorbell            rung by PEs that change a word of this PE
 //!        +   PeRecord            identity and activity of this PE, for peers and the launcher
 //!        +   TeamArea x MAX      each team's barrier words and staging buffers
-//!        +   Window              chunks of large blocking collectives
+//!        +   ChunkCounters              chunks of large blocking collectives
 //!        +   RequestArea x MAX   chunks of nonblocking collectives
 //!        +   CpuTable            CPUs on which the node's PEs wait (on the node's first PE)
 //! 32M        memory of teams
@@ -35,13 +35,13 @@ pub const RECEIVE_BUFFER_BYTES: usize = 64 << 10;
 /// Bytes of the buffer in which a node's leader packs sent data and combines received data.
 pub const WORK_BUFFER_BYTES: usize = 64 << 10;
 
-/// Bytes of the slots (buffers) of a [`Window`], for chunks from other nodes.
+/// Bytes of the slots (buffers) of a [`ChunkCounters`], for chunks from other nodes.
 pub const WINDOW_BYTES: usize = 1 << 20;
 
-/// Bytes of a ring buffer, which replaces the slots of a [`Window`] if all members are on one node.
+/// Bytes of a ring buffer, which replaces the slots of a [`ChunkCounters`] if all members are on one node.
 pub const RING_BYTES: usize = 2 << 20;
 
-/// Upper limit on the slots of a [`Window`].
+/// Upper limit on the slots of a [`ChunkCounters`].
 pub const MOST_SLOTS: usize = 16;
 
 /// Upper limit on the credit counters. Each counts the further chunks that a PE may send.
@@ -72,7 +72,7 @@ pub struct SystemArea {
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
     /// Chunk counters of blocking collectives of all PEs.
-    pub window: Window,
+    pub window: ChunkCounters,
     /// The slots of `window`, or the ring buffer that replaces them.
     pub window_room: Room<RING_BYTES>,
     /// Words of nonblocking collectives, by the team's index. A team's collectives use its entries in turn.
@@ -84,8 +84,9 @@ pub struct SystemArea {
 }
 
 const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <= RING_BYTES);
-const _: () =
-    assert!(offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<Window>());
+const _: () = assert!(
+    offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<ChunkCounters>()
+);
 
 /// One team's words on one PE. The two elements of an array alternate between barriers, because a PE that is one barrier ahead must
 /// not change words that others still read.
@@ -102,7 +103,7 @@ pub struct TeamArea {
     /// Direct arrivals from other nodes, without rounds (on a node's first member).
     pub direct: [AtomicU64; 2],
     /// Value of `direct` after the last barrier, by which the node's leader recognises new arrivals.
-    pub expected_straight: [AtomicU64; 2],
+    pub expected_direct: [AtomicU64; 2],
     /// Signature (operation and arguments) of the collective that this PE has entered.
     pub signatures: [SignatureWords; 2],
     /// Signatures (operation and arguments) of other nodes' collectives, by dissemination round (on a node's first member).
@@ -130,14 +131,14 @@ impl TeamArea {
 
 /// Counters of chunks that other PEs send to this PE's slots (buffers), within one collective.
 #[repr(C, align(4096))]
-pub struct Window {
+pub struct ChunkCounters {
     /// Number of chunks that have arrived in each slot.
     pub arrived: [AtomicU64; MOST_SLOTS],
     /// Number of chunks that this PE may send beyond the initial ones, for each edge of the schedule.
     pub credits: [AtomicU64; MOST_CREDITS],
 }
 
-impl Window {
+impl ChunkCounters {
     /// Clears the chunk counters and the first `credits` credit counters, before any PE can send for the next collective.
     pub fn clear(&self, credits: usize) {
         self.arrived.iter().chain(&self.credits[..credits]).for_each(|word| word.store(0, Ordering::Relaxed));
@@ -149,9 +150,9 @@ impl Window {
 pub struct RequestArea {
     /// Arrivals in the dissemination rounds. Two sets, used in turn, because another member may start the next collective first.
     pub met: [[AtomicU64; ROUNDS]; 2],
-    /// Number of chunks that have arrived in each slot, as in a [`Window`].
+    /// Number of chunks that have arrived in each slot, as in a [`ChunkCounters`].
     pub arrived: [AtomicU64; MOST_SLOTS],
-    /// Number of chunks that this PE may send, as in a [`Window`].
+    /// Number of chunks that this PE may send, as in a [`ChunkCounters`].
     pub credits: [AtomicU64; MOST_CREDITS],
     /// The collective that this PE has started, for the error text of a mismatch.
     pub record: PeRecord,

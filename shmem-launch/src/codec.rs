@@ -1,8 +1,8 @@
 //! The encoding of messages between launchers and PEs: serde types in the format of `postcard`.
 //!
 //! Received bytes are not trusted. Decoding a [`Message`] allocates memory in proportion to its bytes. The only exceptions are
-//! lists of CPUs ([`ranges`](shmem_core::range_list)), which take at most 64 KiB. A message has one encoding, and no bytes may follow
-//! it. Other bytes are [`Malformed`].
+//! lists of CPUs ([`ranges`](shmem_core::cpu_list)), which take at most 64 KiB. A message has one encoding, and no bytes may
+//! follow it. Other bytes are [`Malformed`].
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Deserializer, Serialize, Serializer};

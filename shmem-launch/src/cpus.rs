@@ -6,7 +6,7 @@ use std::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use shmem_core::range_list;
+use shmem_core::cpu_list;
 use shmem_core::run_length::EqualRun;
 
 use crate::codec::Message;
@@ -71,11 +71,11 @@ impl Cpus {
 
 /// Writes a list as ranges, so that it is short on machines with many CPUs.
 fn write<S: Serializer>(list: &[usize], to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&range_list::show(list))
+    to.serialize_str(&cpu_list::show(list))
 }
 
 fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Error> {
-    range_list::parse(<&str>::deserialize(from)?).ok_or_else(|| D::Error::custom("no list of numbers"))
+    cpu_list::parse(<&str>::deserialize(from)?).ok_or_else(|| D::Error::custom("no list of numbers"))
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
     fn pes_bound_to_cpus_of_their_own_have_them_all_together() {
         let of = |said: &str| {
             let (machine, list) = said.split_once(' ').unwrap();
-            Cpus { machine: machine.to_owned(), list: range_list::parse(list).unwrap() }
+            Cpus { machine: machine.to_owned(), list: cpu_list::parse(list).unwrap() }
         };
         let said = |each: &[&str]| each.iter().copied().map(of).collect::<EqualRun<_>>();
         assert_eq!(Cpus::of_the_node(&said(&["a 0", "a 1"]), 0, 2), 2);

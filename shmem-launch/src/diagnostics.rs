@@ -1,6 +1,5 @@
 //! Prints error texts and warnings on standard error.
 
-use std::fmt::Write as _;
 use std::io::stderr;
 
 use rustix::io::{retry_on_intr, write};
@@ -33,25 +32,6 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// Returns a list of PEs as text: `PE 3`, or `PEs 0, 2-5`. The numbers in `pes` must ascend.
-pub fn numbers(pes: &[usize]) -> String {
-    let mut text = String::from(if pes.len() == 1 { "PE " } else { "PEs " });
-    let mut rest = pes;
-    while let Some(&first) = rest.first() {
-        let run = rest.iter().enumerate().take_while(|&(i, &pe)| first.checked_add(i) == Some(pe)).count();
-        if rest.len() != pes.len() {
-            text.push_str(", ");
-        }
-        let _ = match run {
-            1 => write!(text, "{first}"),
-            2 => write!(text, "{first}, {}", rest[1]),
-            _ => write!(text, "{first}-{}", rest[run - 1]),
-        };
-        rest = &rest[run..];
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -59,18 +39,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn numbers_name_each_pe_once(pes in prop::collection::btree_set(prop_oneof![0..30_usize, usize::MAX - 9..=usize::MAX], 1..30)) {
-            let pes: Vec<usize> = pes.into_iter().collect();
-            let text = numbers(&pes);
-            let list = text.trim_start_matches("PEs ").trim_start_matches("PE ");
-            let back: Vec<usize> = list.split(", ").flat_map(|part| {
-                let (a, b) = part.split_once('-').unwrap_or((part, part));
-                a.parse::<usize>().unwrap()..=b.parse().unwrap()
-            }).collect();
-            prop_assert_eq!(back, pes);
-        }
-
         #[test]
         fn what_reaches_a_terminal_prints(text in any::<String>(), controls in "[\\x00-\\x1f\\x7f-\\u{9f}]*") {
             let shown = visible(&(text.clone() + &controls));

@@ -9,6 +9,7 @@
 //! cpus         the CPUs that processes may run on
 //! codec        messages between launchers and PEs, as bytes
 //! diagnostics  printing error texts and warnings
+//! pe_list      lists of PEs in texts
 //! ```
 
 // Other crates' documentation links to this address.
@@ -20,3 +21,4 @@ pub mod cpus;
 pub mod diagnostics;
 pub mod env;
 pub mod launch;
+pub mod pe_list;

@@ -187,8 +187,8 @@ impl<const D: usize> PeGrid<D> {
         self.displaced(by)
     }
 
-    /// The PE `steps` away in all dimensions: `displaced([-1, 1])` is across a corner. `None` beyond the ends of a grid, unless
-    /// periodic.
+    /// The PE `steps` away in all dimensions: `displaced([-1, 1])` is across a corner. `None` beyond the ends of a
+    /// dimension that is not periodic.
     pub fn displaced(&self, steps: [isize; D]) -> Option<Pe> {
         self.shape.displaced(self.coordinates(), steps).map(|rank| self.members.member(rank))
     }

@@ -12,14 +12,14 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 
-use shmem_core::context::{Far, Watch};
+use shmem_core::context::{RemotePath, Watch};
 use shmem_core::pe::Pe;
 use shmem_core::run_length::groups;
 use shmem_core::segment_table::SYSTEM;
 use shmem_core::system_area::{Activity, PeRecord, Stage, SystemArea};
 use shmem_core::transport::{AtomicOp, Remote, Until, Width};
 use shmem_launch::bootstrap::Bootstrap;
-use shmem_launch::diagnostics::numbers;
+use shmem_launch::pe_list::numbers;
 
 use crate::members::Directory;
 use crate::observe::Observers;
@@ -62,7 +62,7 @@ impl Neighbours {
 
 /// The other nodes, as a binomial tree whose root is the node of PE 0. The tree uses the same connections as barriers.
 pub(crate) struct Others {
-    far: Far,
+    far: RemotePath,
     directory: Arc<Directory>,
     /// First PE of the parent node. `below` contains the first PE of each child node.
     above: Option<Pe>,
@@ -70,7 +70,7 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    pub(crate) fn new(far: Far, directory: Arc<Directory>, bootstrap: &dyn Bootstrap) -> Self {
+    pub(crate) fn new(far: RemotePath, directory: Arc<Directory>, bootstrap: &dyn Bootstrap) -> Self {
         let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
         let node = firsts.iter().position(|first| hosts[*first] == hosts[bootstrap.number()]);
         let (node, pe) = (node.unwrap_or_default(), |node: usize| directory.pes()[firsts[node]]);
@@ -104,7 +104,7 @@ fn below(node: usize, nodes: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Reads the record of a PE on another node. `offset` is the record's offset in the slot. The PE may write the record meanwhile.
-pub(crate) fn far_record(far: &Far, pe: Pe, offset: usize) -> PeRecord {
+pub(crate) fn far_record(far: &RemotePath, pe: Pe, offset: usize) -> PeRecord {
     let mut record = MaybeUninit::<PeRecord>::zeroed();
     let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
     // SAFETY: `into` is large enough for a record, and at this offset every PE has a record (caller).
@@ -229,13 +229,13 @@ static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
-pub(crate) fn stand_for_all(others: usize) {
+pub(crate) fn declare_bystanders(others: usize) {
     let is_another = rustix::thread::gettid() != rustix::process::getpid();
     BYSTANDERS.store(usize::from(is_another) + others, Ordering::Relaxed);
 }
 
 /// Records every fork of the process after this call.
-pub(crate) fn notice_forks() {
+pub(crate) fn record_forks() {
     extern "C" fn notice() {
         HAS_FORKED.store(true, Ordering::Relaxed);
     }

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! An error on one PE becomes the same error on all PEs, and each PE undoes its part. Before a segment is removed, all
-//! PEs are quiet and pass a collective. Then each PE drops the segment, its keys and its mappings. Another segment at
-//! these addresses needs an agreement that follows on all PEs, so no PE then has an old mapping or key.
+//! PEs are quiet and pass a collective. Then each PE drops the segment, its keys and its mappings. The first agreement
+//! on another segment at these addresses comes after that on all PEs, so no PE then has an old mapping or key.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 

@@ -1,7 +1,7 @@
 //! Plans: lists of elements that are gathered repeatedly (inspector and executor; Saltz et al. 1991).
 //!
 //! When a plan is made, every PE learns which of its elements the other PEs need. Each call of the plan sends these elements
-//! through a [`Halo`](crate::Halo), which synchronizes two PEs only if one needs elements of the other.
+//! through a [`Halo`](crate::Halo), which synchronises two PEs only if one needs elements of the other.
 
 use std::fmt;
 

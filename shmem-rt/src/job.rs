@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::context::{Endpoints, Far};
+use shmem_core::context::{Endpoints, RemotePath};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Ledger, Made, Released};
 use shmem_core::memory::{Arena, Machine};
@@ -78,12 +78,12 @@ pub(crate) struct Network {
     pub(crate) fabric: Option<String>,
     pub(crate) far: Option<Arc<dyn Transport>>,
     /// Channel for the runtime's own operations, which a quiet of the program does not wait for.
-    pub(crate) own: Option<Far>,
+    pub(crate) own: Option<RemotePath>,
     pub(crate) model: Model,
     /// Channel for barrier words. A receiver's word of the next round acknowledges a word, so completion is not waited for.
-    pub(crate) barriers: Option<Far>,
+    pub(crate) barriers: Option<RemotePath>,
     /// Channel for the operations of deadlock detection.
-    pub(crate) asking: Option<Far>,
+    pub(crate) asking: Option<RemotePath>,
     /// The transport `far` again, if its traffic is counted.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }

@@ -147,8 +147,8 @@ pub use shmem_macros::main;
 /// }
 /// ```
 ///
-/// * `pes`: number of PEs; 1 if left out. A list makes one test for each number: `#[shmem::test(pes = [1, 2, 5])] fn agrees(..)` makes
-///   `agrees_on_5` for 5 PEs.
+/// * `pes`: number of PEs; 1 if left out. A list makes one test for each number: `#[shmem::test(pes = [1, 2, 5])] fn agrees(..)`
+///   makes `agrees_on_5` for 5 PEs.
 /// * `env`: environment variables of the PEs.
 /// * `threads`: as for [`main`](macro@main).
 /// * `timeout`: the time limit in seconds. If left out, the limit is `SHMEM_TEST_TIMEOUT`, or 60.
@@ -156,7 +156,7 @@ pub use shmem_macros::main;
 ///
 /// A test that exceeds its limit fails, and prints where each PE waits, and since when. A deadlock fails at once.
 ///
-/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it passes if any PE panics as expected.
+/// The test fails if the function panics or returns an error on a PE. With `#[should_panic]` it passes if a PE panics as expected.
 pub use shmem_macros::test;
 
 /// Allows `#[symmetric] let` in a function that all PEs call together.

@@ -1,6 +1,6 @@
 //! Work stealing between PEs.
 //!
-//! A PE offers the older half of its items in its [`Window`], a buffer in symmetric memory. An idle PE steals half of
+//! A PE offers the older half of its items in its [`StealBuffer`], a buffer in symmetric memory. An idle PE steals half of
 //! the items in another PE's window. If it finds no items, it sleeps, after it has asked the PEs that are 1, 2, 4, ..
 //! steps further round the ring to notify it when they fill their windows (lifelines; Saraswat et al. 2011).
 //! [`Termination`] detects that all items are done.
@@ -81,7 +81,7 @@ impl<L: ThreadLevel> World<L> {
         Ok(WorkQueue {
             me: self.me(),
             own: VecDeque::new(),
-            window: Window::new(self, window)?,
+            window: StealBuffer::new(self, window)?,
             termination: Termination::new(self, true)?,
             first: self.my_pe(),
         })
@@ -90,7 +90,8 @@ impl<L: ThreadLevel> World<L> {
 
 /// A distributed queue of work items. Each item is returned once, to any PE. From [`World::work_queue`].
 ///
-/// A PE pops its own items youngest first. Other PEs steal its oldest items, often the largest ones. No other order is guaranteed.
+/// A PE pops its own items youngest first. Other PEs steal its oldest items, which are the largest if items divide into
+/// smaller ones. No other order is guaranteed.
 ///
 /// # Panics
 ///
@@ -99,7 +100,7 @@ pub struct WorkQueue<T> {
     me: Pe,
     /// Items in private memory, oldest first.
     own: VecDeque<T>,
-    window: Window<T>,
+    window: StealBuffer<T>,
     termination: Termination,
     /// Number of the last victim.
     first: usize,
@@ -115,7 +116,7 @@ impl<T: PlainData> WorkQueue<T> {
         self.offer(world, self.own.len() / 2);
     }
 
-    /// Returns an item of this PE, or steals an item of another PE. Blocks while other PEs may still have items.
+    /// Returns an item of this PE, or steals one of another PE. Blocks while there is none but another PE may still have some.
     /// Returns `None` on all PEs when all items are done. Every PE must repeat the call until it returns `None`; this
     /// last call is a barrier. Afterwards the queue can be used again.
     #[inline]
@@ -156,7 +157,7 @@ impl<T: PlainData> WorkQueue<T> {
             }
             let sources: Vec<_> = self.window.sources(world).collect();
             for (step, source) in sources {
-                world.fetch_or(self.window.word(source, Word::Hungry), 1 << step);
+                world.fetch_or(self.window.word(source, Word::Waiters), 1 << step);
                 // `source` may have filled its window just before the request, without a notification.
                 if self.steal(world, source) {
                     return self.pop(world);
@@ -221,7 +222,7 @@ enum Word {
     /// Number of claimed items that other PEs have copied.
     Copied,
     /// PEs that wait for items of this PE. Bit `d` stands for the PE 2^d steps before this PE in the ring.
-    Hungry,
+    Waiters,
     /// Number of notifications by other PEs that have filled their windows.
     Calls,
 }
@@ -231,14 +232,14 @@ enum Word {
 /// The owner fills its window when the window is empty and thieves have copied all claimed items. A PE claims items by
 /// one compare-and-swap of the word `Span`: a thief at the start of the range, the owner at its end. So each item is
 /// claimed once. The thief then copies the claimed items, and adds their number to the word `Copied`.
-struct Window<T> {
+struct StealBuffer<T> {
     items: SymBox<[T]>,
     words: SymBox<[Atomic<u64>]>,
     /// Number of PEs that an idle PE asks for a notification: the PEs 1, 2, 4, .. steps away.
     reach: u32,
 }
 
-impl<T: PlainData> Window<T> {
+impl<T: PlainData> StealBuffer<T> {
     #[track_caller]
     fn new<L: ThreadLevel>(world: &World<L>, items: usize) -> Result<Self> {
         let words = world.alloc(zeroed(4 * LINE))?;
@@ -257,7 +258,7 @@ impl<T: PlainData> Window<T> {
         self.items.here(world).index(..filled.len()).copy_from(&filled);
         world.set(self.word(me, Word::Copied), 0);
         world.set(self.word(me, Word::Span), span(0, filled.len()));
-        let hungry = self.word(me, Word::Hungry);
+        let hungry = self.word(me, Word::Waiters);
         if world.fetch(hungry) != 0 {
             let bits = world.swap(hungry, 0);
             for step in (0..self.reach).filter(|step| bits & (1 << step) != 0) {

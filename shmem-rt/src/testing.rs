@@ -15,7 +15,7 @@ use shmem_core::libfabric::Library;
 use shmem_launch::env::{EnvError, LIBFABRIC, NPES, Settings, TEST_TIMEOUT, TRANSPORT, WAIT_WARN};
 use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch, Printed};
 
-use crate::deadlock_report::stand_for_all;
+use crate::deadlock_report::declare_bystanders;
 use crate::entry::{Outcome, run_pes};
 use crate::loopback;
 use crate::thread::ThreadLevel;
@@ -220,7 +220,7 @@ fn panicked_with(err: &str, expected: &str) -> bool {
 /// Runs the test in a process that was launched as a PE. An error of the body ends the job.
 fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut World<L>) -> R) {
     // The harness's main thread only waits for this thread, so deadlock detection may ignore it.
-    stand_for_all(0);
+    declare_bystanders(0);
     let ended = run_pes(limit, |world| {
         if let Some(error) = body(world).error() {
             world.job().abort(1, &error);

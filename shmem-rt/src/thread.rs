@@ -59,7 +59,7 @@ impl OneTurn {
 #[derive(Debug)]
 pub struct NoStore<K>(PhantomData<K>);
 
-/// Traits that make a type `!Send` and `!Sync`. rustc's error for a use on another thread begins with the trait's name.
+/// Traits whose objects make a type `!Send` or `!Sync`. rustc's error for a use on another thread begins with the trait's name.
 #[allow(non_camel_case_types, reason = "they are read as sentences")]
 mod kept {
     pub(super) trait World_of_level_single__other_threads_need_threads_multiple {}

@@ -6,10 +6,11 @@ use std::time::Duration;
 use shmem_core::partition::{Grant, PartitionSpec, downgrades};
 use shmem_core::run_length::{EqualRun, groups};
 use shmem_core::system_area::{Activity, PeRecord, Stage};
-use shmem_launch::diagnostics::{numbers, say};
+use shmem_launch::diagnostics::say;
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
 use shmem_launch::launch::report::PeState;
+use shmem_launch::pe_list::numbers;
 
 /// Prints which requested traits of partitions were not granted, unless `SHMEM_PARTITION_WARN` is 0.
 pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[EqualRun<Grant>]) {

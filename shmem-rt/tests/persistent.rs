@@ -169,7 +169,6 @@ fn loaded<T: shmem::PlainData>(world: &World, object: &SymBox<[T]>) -> Vec<T> {
     found
 }
 
-/// (Names and types that are refused: `state::names` of the library.)
 fn names_are_refused(world: &World) {
     #[track_caller]
     fn says<T>(refused: shmem::Result<T>, parts: &[&str]) {
@@ -249,16 +248,21 @@ impl Files {
         said
     }
 
-    /// Runs a program of two PEs in a mount namespace, in which the shell command `mount` mounts a file system at the directory
-    /// (`$0`). Returns `None` if this process may not mount.
-    fn mounted(&self, mount: &str, name: &str) -> Option<(i32, String)> {
+    /// Runs a program of two PEs in a mount namespace, in which the directory has a file system of this type, with these options.
+    /// Returns `None` if this process may not mount.
+    fn mounted(&self, file_system: &str, name: &str) -> Option<(i32, String)> {
         if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
             eprintln!("skipped: a mount needs the rights of root");
             return None;
         }
         let mut command = Command::new("unshare");
         command
-            .args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\"")])
+            .args([
+                "--mount",
+                "sh",
+                "-c",
+                &format!("mount -t {file_system},mode=0700 none \"$0\" && exec \"$@\""),
+            ])
             .args([self.directory.path(), &std::env::current_exe().unwrap()])
             .env("SHMEM_NPES", "2")
             .env_remove("SHMEM_TRANSPORT");
@@ -398,20 +402,21 @@ fn pes_that_are_threads_have_files_as_well() {
 /// A full file system is an error at the start, and never later. A file system that cannot reserve space is refused.
 #[test]
 fn what_file_systems_cannot_is_said() {
-    const FULL: &str = "mount -t tmpfs -o mode=0700,size=19M none \"$0\"";
-    const ROOM: &str = "mount -t tmpfs -o mode=0700,size=29M none \"$0\"";
-    const READ_ONLY: &str = "mount -t tmpfs -o ro,mode=0700 none \"$0\"";
-    const RAM: &str = "mount -t ramfs -o mode=0700 none \"$0\"";
     let files = Files::new();
-    let run = |mount, name, code, parts: &[&str]| {
-        let Some((found, said)) = files.mounted(mount, name) else { return };
-        assert_eq!(found, code, "{mount}, {name}: {said}");
+    let run = |file_system, name, code, parts: &[&str]| {
+        let Some((found, said)) = files.mounted(file_system, name) else { return };
+        assert_eq!(found, code, "{file_system}, {name}: {said}");
         scenario::assert_says(&said, parts);
     };
-    // Each file takes 14M. FULL has space for one file, ROOM for both.
-    run(FULL, "nothing", 1, &["it takes 14M (the partition three times, ", "and the file system has "]);
-    run(ROOM, "fill", 0, &[]);
-    run(RAM, "nothing", 1, &["lies on a file system (of type 0x858458f6) where room for a page"]);
-    let why = "cannot be made: the file system is mounted read-only; mount it read-write";
-    run(READ_ONLY, "nothing", 1, &[why]);
+    // Each file takes 14M, so the first file system has space for one file.
+    let full = ["it takes 14M (the partition three times, ", "and the file system has "];
+    run("tmpfs -o size=19M", "nothing", 1, &full);
+    run("tmpfs -o size=29M", "fill", 0, &[]);
+    run("ramfs -o rw", "nothing", 1, &["lies on a file system (of type 0x858458f6) where room for a page"]);
+    run(
+        "tmpfs -o ro",
+        "nothing",
+        1,
+        &["cannot be made: the file system is mounted read-only; mount it read-write"],
+    );
 }

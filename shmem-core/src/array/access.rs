@@ -36,14 +36,14 @@ macro_rules! shared {
             /// The elements in row-major order.
             #[inline(always)]
             pub fn iter(&self) -> Elements<&$lent T, $route> {
-                // SAFETY: for `$lent` the elements may be read and nothing writes them (caller of `new`).
+                // SAFETY: nothing writes the elements for `$lent` (caller of `new`; an exclusive view is borrowed for that long).
                 unsafe { Elements::new(self.place.route()) }
             }
 
             /// The elements as contiguous slices, in row-major order.
             #[inline(always)]
             pub fn runs(&self) -> Slices<&$lent T, $route> {
-                // SAFETY: for `$lent` the elements may be read and nothing writes them (caller of `new`).
+                // SAFETY: nothing writes the elements for `$lent` (caller of `new`; an exclusive view is borrowed for that long).
                 unsafe { Slices::new(self.place.route()) }
             }
 
@@ -51,14 +51,14 @@ macro_rules! shared {
             #[inline(always)]
             pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&$lent T> {
                 let element = self.place.locate(index.position())?;
-                // SAFETY: `element` is an element of the view, readable and not written for `$lent` (caller of `new`).
+                // SAFETY: `element` is an element of the view, which nothing writes for `$lent` (as in `iter`).
                 Some(unsafe { &*element })
             }
 
             /// Returns all elements as one slice, or `None` if they are not contiguous. Available for every storage.
             pub fn $as_slice(&self) -> Option<&$lent [T]> {
                 let (start, length) = self.place.run()?;
-                // SAFETY: the run is the view's elements, which are readable and not written for `$lent` (caller of `new`).
+                // SAFETY: the run is the view's elements, which nothing writes for `$lent` (as in `iter`).
                 Some(unsafe { core::slice::from_raw_parts(start, length) })
             }
         }

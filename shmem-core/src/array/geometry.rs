@@ -1,12 +1,13 @@
 //! Location of an array's elements in memory, and the table that finds elements of a [`Multi`](super::Multi) array.
 //!
-//! The number of an element's chunk is the index divided by the length of chunks. The table replaces this division by a shift. The axis
-//! is divided into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most two
-//! chunks. The table's entry of a bucket has the strides of both chunks, and the first index of the second chunk. One comparison with
-//! this index chooses the chunk. There are about twice as many buckets as chunks, few enough for the first-level cache.
+//! The number of an element's chunk is the index divided by the length of chunks. The table replaces this division by a shift. The
+//! axis is divided into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most
+//! two chunks. The table's entry of a bucket has the strides of both chunks, and the first index of the second chunk. One
+//! comparison with this index chooses the chunk. There are about twice as many buckets as chunks, few enough for the first-level
+//! cache.
 //!
-//! Offsets are biased: a chunk's offset is that of its first element, minus the distance that this element's index adds. So the strides
-//! are multiplied with an element's index in the array, not with its index in the chunk.
+//! Offsets are biased: a chunk's offset is that of its first element, minus the distance that this element's index adds. So the
+//! strides are multiplied with an element's index in the array, not with its index in the chunk.
 
 use core::ops::Range;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::chunking::Chunking;
 use super::geometry::{ArrayRange, Geometry};
 use super::storage::{Chosen, Storage, StorageKind};
-use super::view::{ArrayMut, ArrayRef, Field};
+use super::view::{ArrayLayout, ArrayMut, ArrayRef};
 use crate::endpoint::Endpoint;
 use crate::fixed_text::counted;
 use crate::heap::Released;
@@ -39,8 +39,9 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     ///
     /// # Safety
     ///
-    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until the allocations `ids` are
-    /// queued on `released`. There must be at least one allocation. No two parts may overlap. `kind` must be a kind of storage `S`.
+    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until the allocations `ids`
+    /// are queued on `released`. There must be at least one allocation. No two parts may overlap. `kind` must be a kind of storage
+    /// `S`.
     #[doc(hidden)]
     pub unsafe fn __new(
         chunking: Chunking<D>,
@@ -129,14 +130,14 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
         // SAFETY: the caller guarantees that `'x` ends before the borrow of the handle, which owns the geometry.
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
         // SAFETY: the parts are reserved, aligned and initialised (`__new`). Nothing else accesses them for `'x` (caller).
-        unsafe { ArrayMut::new(Field::new(mine, geometry)) }
+        unsafe { ArrayMut::new(ArrayLayout::new(mine, geometry)) }
     }
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
         // SAFETY: the caller guarantees that `'x` ends before the borrow of the handle, which owns the geometry.
         let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
         // SAFETY: the parts are reserved, aligned and initialised (`__new`). Nothing writes them for `'x` (caller).
-        unsafe { ArrayRef::new(Field::new(mine, geometry)) }
+        unsafe { ArrayRef::new(ArrayLayout::new(mine, geometry)) }
     }
 }
 
@@ -144,9 +145,9 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// Returns the number of elements that are on the NUMA node of their chunk, or of all elements if the nodes are not known. An
     /// element is on the node of its first byte.
     ///
-    /// `nodes_of` returns the node of each page of a byte range (from the start of this PE's slot, in whole pages of `page` bytes), or
-    /// `None` for a page that does not exist. `belongs(chunk, page)` says whether a page on the node `page` is right for a chunk that
-    /// belongs to the node `chunk`.
+    /// `nodes_of` returns the node of each page of a byte range (from the start of this PE's slot, in whole pages of `page` bytes),
+    /// or `None` for a page that does not exist. `belongs(chunk, page)` says whether a page on the node `page` is right for a chunk
+    /// that belongs to the node `chunk`.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Iterators over the elements of arrays and chunks, as references, and over their runs, as slices.
 //!
-//! An iterator over elements has a slice iterator for the current run, and a [`Route`] through the runs that follow. So it is as fast as an
-//! iterator over a slice. A route only computes addresses. The iterators dereference them.
+//! An iterator over elements has a slice iterator for the current run, and a [`Route`] through the runs that follow. So it is as
+//! fast as an iterator over a slice. A route only computes addresses. The iterators dereference them.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
@@ -15,7 +15,7 @@ use crate::strided::Piece;
 use crate::symmetric_data::copied;
 
 /// A reference to an element: `&T` or `&mut T`.
-pub trait Lent: Sized {
+pub trait ElementRef: Sized {
     /// The element's type.
     type Element;
     /// The slice type with the same lifetime and mutability as the reference.
@@ -25,13 +25,13 @@ pub trait Lent: Sized {
 
     /// # Safety
     ///
-    /// The run's elements must be valid for the reference's lifetime. For `&mut`, nothing else may access them.
+    /// For the reference's lifetime, the run's elements must be valid, and nothing else may write them (for `&mut`: access them).
     unsafe fn slice(run: Run<Self::Element>) -> Self::Slice;
 }
 
 macro_rules! lent {
     ($($reference:ty: $slice:ty, $each:ty, $from_raw:path;)*) => {$(
-        impl<'x, T> Lent for $reference {
+        impl<'x, T> ElementRef for $reference {
             type Element = T;
             type Slice = $slice;
             type Each = $each;
@@ -51,31 +51,31 @@ lent! {
 
 /// An iterator over elements: those of the current run (`run`), then those of the runs that follow (`behind`).
 #[derive(Debug)]
-pub struct Elements<L: Lent, R> {
+pub struct Elements<L: ElementRef, R> {
     run: L::Each,
     behind: R,
 }
 
 /// An iterator over runs of elements, as contiguous slices.
 #[derive(Debug)]
-pub struct Slices<L: Lent, R> {
+pub struct Slices<L: ElementRef, R> {
     behind: R,
     _lent: PhantomData<L>,
 }
 
 // SAFETY: `Elements` may be sent where its items, `L`s, may. A route has addresses and dereferences none.
-unsafe impl<L: Lent + Send, R: Route> Send for Elements<L, R> {}
+unsafe impl<L: ElementRef + Send, R: Route> Send for Elements<L, R> {}
 // SAFETY: `Elements` may be shared where its items, `L`s, may. A shared reference to an iterator yields no items.
-unsafe impl<L: Lent + Sync, R: Route> Sync for Elements<L, R> {}
+unsafe impl<L: ElementRef + Sync, R: Route> Sync for Elements<L, R> {}
 // SAFETY: `Slices` may be sent where its items, slices of elements, may. A route has addresses and dereferences none.
-unsafe impl<L: Lent + Send, R: Route> Send for Slices<L, R> {}
+unsafe impl<L: ElementRef + Send, R: Route> Send for Slices<L, R> {}
 // SAFETY: `Slices` may be shared where its items may. A shared reference to an iterator yields no items.
-unsafe impl<L: Lent + Sync, R: Route> Sync for Slices<L, R> {}
+unsafe impl<L: ElementRef + Sync, R: Route> Sync for Slices<L, R> {}
 
-impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
+impl<L: ElementRef, R: Route<Element = L::Element>> Elements<L, R> {
     /// # Safety
     ///
-    /// The route's elements must be valid for the lifetime of `L`. If `L` is a mutable reference, nothing else may access them.
+    /// For the lifetime of `L`, the route's elements must be valid, and nothing else may write them (for `&mut`: access them).
     #[inline(always)]
     pub(super) unsafe fn new(mut route: R) -> Self {
         // SAFETY: the route's elements are valid for `L` (caller), and the route visits each one once.
@@ -91,7 +91,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     }
 }
 
-impl<L: Lent, R: Route<Element = L::Element>> Iterator for Elements<L, R> {
+impl<L: ElementRef, R: Route<Element = L::Element>> Iterator for Elements<L, R> {
     type Item = L;
 
     #[inline(always)]
@@ -123,8 +123,8 @@ impl<L: Lent, R: Route<Element = L::Element>> Iterator for Elements<L, R> {
     }
 }
 
-impl<L: Lent, R: Route<Element = L::Element>> ExactSizeIterator for Elements<L, R> {}
-impl<L: Lent, R: Route<Element = L::Element>> FusedIterator for Elements<L, R> {}
+impl<L: ElementRef, R: Route<Element = L::Element>> ExactSizeIterator for Elements<L, R> {}
+impl<L: ElementRef, R: Route<Element = L::Element>> FusedIterator for Elements<L, R> {}
 
 impl<T, R: Clone> Clone for Elements<&T, R> {
     fn clone(&self) -> Self {
@@ -132,7 +132,7 @@ impl<T, R: Clone> Clone for Elements<&T, R> {
     }
 }
 
-impl<L: Lent, R: Route<Element = L::Element>> Slices<L, R> {
+impl<L: ElementRef, R: Route<Element = L::Element>> Slices<L, R> {
     /// # Safety
     ///
     /// As [`Elements::new`].
@@ -142,7 +142,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Slices<L, R> {
     }
 }
 
-impl<L: Lent, R: Route<Element = L::Element>> Iterator for Slices<L, R> {
+impl<L: ElementRef, R: Route<Element = L::Element>> Iterator for Slices<L, R> {
     type Item = L::Slice;
 
     #[inline(always)]
@@ -158,8 +158,8 @@ impl<L: Lent, R: Route<Element = L::Element>> Iterator for Slices<L, R> {
     }
 }
 
-impl<L: Lent, R: Route<Element = L::Element>> ExactSizeIterator for Slices<L, R> {}
-impl<L: Lent, R: Route<Element = L::Element>> FusedIterator for Slices<L, R> {}
+impl<L: ElementRef, R: Route<Element = L::Element>> ExactSizeIterator for Slices<L, R> {}
+impl<L: ElementRef, R: Route<Element = L::Element>> FusedIterator for Slices<L, R> {}
 
 /// A run of contiguous elements: the address of its first element, and its length in elements.
 pub(super) type Run<T> = (*mut T, usize);
@@ -243,7 +243,7 @@ impl<T> Route for Rows<T> {
 
 /// The route of a whole array, in row-major order.
 #[derive(Debug)]
-pub struct Tour<'x, T, const D: usize, S: Storage> {
+pub struct ArrayRoute<'x, T, const D: usize, S: Storage> {
     mine: *mut u8,
     /// Contiguous ranges of memory that are not yet visited.
     pieces: &'x [Piece],
@@ -252,13 +252,13 @@ pub struct Tour<'x, T, const D: usize, S: Storage> {
     _array: PhantomData<(*mut T, S)>,
 }
 
-impl<T, const D: usize, S: Storage> Clone for Tour<'_, T, D, S> {
+impl<T, const D: usize, S: Storage> Clone for ArrayRoute<'_, T, D, S> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
 }
 
-impl<'x, T, const D: usize, S: Storage> Tour<'x, T, D, S> {
+impl<'x, T, const D: usize, S: Storage> ArrayRoute<'x, T, D, S> {
     /// Whether every array with this storage is one run.
     const ONE: bool = matches!(<S::Addressing<'x, D> as Addressing<'x, D>>::ONE_RANGE, Some(true));
 
@@ -270,7 +270,7 @@ impl<'x, T, const D: usize, S: Storage> Tour<'x, T, D, S> {
     }
 }
 
-impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
+impl<T, const D: usize, S: Storage> Route for ArrayRoute<'_, T, D, S> {
     type Element = T;
 
     #[inline(always)]
@@ -309,7 +309,8 @@ impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
     }
 }
 
-/// Indices of several dimensions, in row-major order. `fold` has a loop for each row: nested `flat_map`s are up to eight times slower.
+/// Indices of several dimensions, in row-major order. `fold` has a loop for each row: nested `flat_map`s are up to eight times
+/// slower.
 #[derive(Clone, Debug)]
 pub struct Indices<const D: usize> {
     ranges: [Range<usize>; D],

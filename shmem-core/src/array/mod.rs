@@ -1,12 +1,12 @@
 //! Arrays whose chunks are on NUMA nodes.
 //!
-//! A [`Chunking`] cuts an array into chunks, one or more for each NUMA node of the PE. Arrays of the storages [`Single`], [`Separate`] and
-//! [`Cyclic`] are one range of elements in row-major order. The range's pages are placed on nodes, and a page may contain the border of
-//! two chunks. An array of [`Multi`] has a range for each chunk, and a table that finds elements (`geometry`). [`Chosen`] is one of these
-//! four, chosen at run time.
+//! A [`Chunking`] cuts an array into chunks, one or more for each NUMA node of the PE. Arrays of the storages [`Single`],
+//! [`Separate`] and [`Cyclic`] are one range of elements in row-major order. The range's pages are placed on nodes, and a page may
+//! contain the border of two chunks. An array of [`Multi`] has a range for each chunk, and a table that finds elements
+//! (`geometry`). [`Chosen`] is one of these four, chosen at run time.
 //!
-//! `element_address` computes addresses; `access`, `iterators`, `chunk` and `view` turn them into references. A [`NumaArray`] is a handle,
-//! as [`SymBox`](crate::object::SymBox) is. `shmem-rt` allocates its memory and places its pages.
+//! `element_address` computes addresses; only `access`, `iterators`, `chunk` and `view` turn them into references. A [`NumaArray`]
+//! is a handle, as [`SymBox`](crate::object::SymBox) is. `shmem-rt` allocates its memory and places its pages.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 

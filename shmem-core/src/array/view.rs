@@ -10,14 +10,14 @@ use super::chunking::Chunking;
 use super::element_address::Addressing;
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, refuse};
-use super::iterators::{Elements, Indices, Route as _, Run, Slices, Tour};
+use super::iterators::{ArrayRoute, Elements, Indices, Route as _, Run, Slices};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 use crate::fixed_text::counted;
 use crate::symmetric_data::copied;
 
 /// A read-only view of an array in a `frozen` phase.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
-    place: Field<'x, T, D, S>,
+    place: ArrayLayout<'x, T, D, S>,
     _lent: PhantomData<&'x T>,
 }
 
@@ -28,18 +28,18 @@ pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
 /// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do not cost
 /// this.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
-    place: Field<'x, T, D, S>,
+    place: ArrayLayout<'x, T, D, S>,
     _lent: PhantomData<&'x mut T>,
 }
 
 copied! { [T, const D: usize, S: Storage] ArrayRef<'_, T, D, S>; }
 
 shared! {
-    [const D: usize, S: Storage] ArrayRef<'x, T, D, S>: Sync, Field<'x, T, D, S>, Tour<'x, T, D, S>, 'x, try_as_slice;
-    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Send, Field<'x, T, D, S>, Tour<'x, T, D, S>, '_, try_as_slice;
+    [const D: usize, S: Storage] ArrayRef<'x, T, D, S>: Sync, ArrayLayout<'x, T, D, S>, ArrayRoute<'x, T, D, S>, 'x, try_as_slice;
+    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Send, ArrayLayout<'x, T, D, S>, ArrayRoute<'x, T, D, S>, '_, try_as_slice;
 }
 exclusive! {
-    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: Tour<'x, T, D, S>, try_as_mut_slice, locate_cached, find_cached;
+    [const D: usize, S: Storage] ArrayMut<'x, T, D, S>: ArrayRoute<'x, T, D, S>, try_as_mut_slice, locate_cached, find_cached;
 }
 indices! { ArrayRef S; ArrayMut S; }
 
@@ -76,7 +76,7 @@ macro_rules! views {
             #[track_caller]
             pub fn chunk(&self, number: usize) -> ChunkRef<$lent, T, D> {
                 let place = ChunkLayout::new(self.place.mine, self.place.geometry, number);
-                // SAFETY: for `$lent` the elements may be read and nothing writes them (caller of `new`).
+                // SAFETY: nothing writes the elements for `$lent` (caller of `new`; an exclusive view is borrowed for that long).
                 unsafe { ChunkRef::new(place) }
             }
 
@@ -131,14 +131,14 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     #[inline(always)]
     pub fn view(&self) -> ArrayRef<'_, T, D, S> {
         // SAFETY: this view alone may access its elements (caller of `new`), and this view is borrowed for as long as the new view.
-        unsafe { ArrayRef::new(Field::new(self.place.mine, self.place.geometry)) }
+        unsafe { ArrayRef::new(ArrayLayout::new(self.place.mine, self.place.geometry)) }
     }
 
     /// Borrows the array as an exclusive view to pass by value. Such a view stays in registers, a view behind a reference does not.
     #[inline(always)]
     pub fn view_mut(&mut self) -> ArrayMut<'_, T, D, S> {
         // SAFETY: this view alone may access its elements (caller of `new`), and is borrowed exclusively while the new one lives.
-        unsafe { ArrayMut::new(Field::new(self.place.mine, self.place.geometry)) }
+        unsafe { ArrayMut::new(ArrayLayout::new(self.place.mine, self.place.geometry)) }
     }
 
     /// Read-only views of all chunks.
@@ -148,7 +148,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
 
     /// Exclusive views of all chunks.
     pub fn chunks_mut(&mut self) -> impl ExactSizeIterator<Item = ChunkMut<'_, T, D>> {
-        let Field { mine, geometry, .. } = self.place;
+        let ArrayLayout { mine, geometry, .. } = self.place;
         (0..geometry.chunking.chunks()).map(move |number| {
             let place = ChunkLayout::new(mine, geometry, number);
             // SAFETY: this array view alone may access its elements (caller of `new`), and is borrowed exclusively for as long as
@@ -201,7 +201,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
 
 impl<'x, T, const D: usize, S: Storage> IntoIterator for ArrayRef<'x, T, D, S> {
     type Item = &'x T;
-    type IntoIter = Elements<&'x T, Tour<'x, T, D, S>>;
+    type IntoIter = Elements<&'x T, ArrayRoute<'x, T, D, S>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -210,7 +210,7 @@ impl<'x, T, const D: usize, S: Storage> IntoIterator for ArrayRef<'x, T, D, S> {
 
 impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v mut ArrayMut<'x, T, D, S> {
     type Item = &'v mut T;
-    type IntoIter = Elements<&'v mut T, Tour<'x, T, D, S>>;
+    type IntoIter = Elements<&'v mut T, ArrayRoute<'x, T, D, S>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()
@@ -219,7 +219,7 @@ impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v mut ArrayMut<'x
 
 impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v ArrayMut<'x, T, D, S> {
     type Item = &'v T;
-    type IntoIter = Elements<&'v T, Tour<'x, T, D, S>>;
+    type IntoIter = Elements<&'v T, ArrayRoute<'x, T, D, S>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -227,7 +227,7 @@ impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v ArrayMut<'x, T,
 }
 
 /// Computes addresses of an array's elements in the slot that starts at `mine`.
-pub(super) struct Field<'x, T, const D: usize, S: Storage> {
+pub(super) struct ArrayLayout<'x, T, const D: usize, S: Storage> {
     shape: [usize; D],
     addressing: S::Addressing<'x, D>,
     geometry: &'x Geometry<D>,
@@ -235,9 +235,9 @@ pub(super) struct Field<'x, T, const D: usize, S: Storage> {
     _elements: PhantomData<*mut T>,
 }
 
-copied! { [T, const D: usize, S: Storage] Field<'_, T, D, S>; }
+copied! { [T, const D: usize, S: Storage] ArrayLayout<'_, T, D, S>; }
 
-impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
+impl<'x, T, const D: usize, S: Storage> ArrayLayout<'x, T, D, S> {
     #[inline(always)]
     pub(super) fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
         let shape = geometry.chunking.shape();
@@ -270,8 +270,8 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     }
 
     #[inline(always)]
-    fn route(&self) -> Tour<'x, T, D, S> {
-        Tour::new(self.mine, self.geometry)
+    fn route(&self) -> ArrayRoute<'x, T, D, S> {
+        ArrayRoute::new(self.mine, self.geometry)
     }
 
     #[inline(always)]

@@ -27,19 +27,19 @@ macro_rules! changes {
             update inc() [] = W::Value::ONE.addition(), AtomicInc;
             /// Adds one to the word, and returns the previous value.
             fetch fetch_inc() [] = W::Value::ONE.addition(), AtomicFetchInc;
-            /// Adds `value` to the word. Integers wrap. Floating-point numbers are added in the order of their arrival, so that the last
-            /// digits of sums may differ from run to run. A sum that is not a number is always stored as the same NaN, `NAN`.
+            /// Adds `value` to the word. Integers wrap. Floating-point numbers are added in the order of their arrival, so that the
+            /// last digits of sums may differ from run to run. A sum that is not a number is always stored as the same NaN, `NAN`.
             update add(value) [] = value.addition(), AtomicAdd;
             /// As [`add`](Amo::add), and returns the previous value.
             fetch fetch_add(value) [] = value.addition(), AtomicFetchAdd;
-            /// Sets the word to the smaller one of the word and `value`. For floating-point numbers, a number wins against a NaN, -0
-            /// against 0.
+            /// Sets the word to the smaller one of the word and `value`. For floating-point numbers, a number wins against a NaN,
+            /// -0 against 0.
             update set_min(value) [] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicSetMin;
             /// As [`set_min`](Amo::set_min), and returns the previous value.
             fetch fetch_min(value) []
                 = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMin;
-            /// Sets the word to the larger one of the word and `value`. For floating-point numbers, a number wins against a NaN, and 0
-            /// against -0.
+            /// Sets the word to the larger one of the word and `value`. For floating-point numbers, a number wins against a NaN,
+            /// and 0 against -0.
             update set_max(value) [] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicSetMax;
             /// As [`set_max`](Amo::set_max), and returns the previous value.
             fetch fetch_max(value) []

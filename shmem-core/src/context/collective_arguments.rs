@@ -21,15 +21,15 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
 /// | `(x, y)`, also of three and four values of any types | nothing | a tuple of the same types |
 /// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
 ///
-/// All PEs must pass the same form and length, and the same symmetric object. Small symmetric objects are copied to private memory. Larger
-/// ones are not copied, because PEs of a node read and write each other's copies in place. Other PEs may access the calling PE's copy
-/// before they begin the call, and after the next barrier. A read in between returns the old or the new value. After a write in between,
-/// either value may remain.
+/// All PEs must pass the same form and length, and the same symmetric object. Small symmetric objects are copied to private memory.
+/// Larger ones are not copied, because PEs of a node read and write each other's copies in place. Other PEs may access the calling
+/// PE's copy before they begin the call, and after the next barrier. A read in between returns the old or the new value. After a
+/// write in between, either value may remain.
 ///
 /// # Safety
 ///
-/// `place` must return the extent of an object that is reserved at this offset for as long as the reference lives, on every PE that has the
-/// object, because collectives read and write the copies of other PEs.
+/// `place` must return the extent of an object that is reserved at this offset for as long as the reference lives, on every PE that
+/// has the object, because collectives read and write the copies of other PEs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a collective that changes it",
     label = "neither a value, nor `&mut`, nor a symmetric object",

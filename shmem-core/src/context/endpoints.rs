@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use super::mapping::{Assignment, Tracking};
-use crate::endpoint::{Endpoint, Far};
+use crate::endpoint::{Endpoint, RemotePath};
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, ChannelOptions, Transport};
 
@@ -87,7 +87,7 @@ impl Endpoints {
         let far = match &self.transport {
             Some(transport) => {
                 let channel = self.channels.lock().open(assignment, |lane| transport.open(lane))?;
-                Some(Far { transport: Arc::clone(transport), channel })
+                Some(RemotePath { transport: Arc::clone(transport), channel })
             }
             None => None,
         };

@@ -36,7 +36,7 @@ pub use wait::wait_for;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 pub use wait_set::{WaitSet, Words};
 
-pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, Waiting, Watch};
+pub use crate::endpoint::{Endpoint, Initiator, RemotePath, Stores, Waiting, Watch};
 pub use crate::transport::SignalOp;
 
 #[cfg(test)]

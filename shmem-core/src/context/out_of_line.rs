@@ -71,7 +71,7 @@ pub(super) unsafe fn g_slow<T: PlainData>(
 
 macro_rules! slow {
     ($($safety:literal: $name:ident($local:ident: $pointer:ty) = $method:ident, |$place:ident| ($to:ident, $from:ident);)*) => {$(
-        /// Transfers `bytes` bytes. Contract: `$safety`.
+        /// Transfers `bytes` bytes to or from `pe`.
         ///
         /// # Safety
         ///
@@ -112,7 +112,7 @@ slow! {
 /// # Safety
 ///
 /// `from` must be readable for `bytes` bytes for as long as `family.until()` says. Every PE must have that many bytes at `offset`
-/// in the segment. The signal must be on `pe`.
+/// in the segment. At `signal_offset`, `pe` must have an aligned signal.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]

@@ -106,8 +106,8 @@ pub(super) fn bytes_at(
 ) -> On<'_, [u8]> {
     let offset = offset_of(endpoint, address);
     match endpoint.segments().find(offset, bytes) {
-        // SAFETY: the range is inside a segment. Every PE has this segment for as long as the endpoint's token exists, and until the
-        // endpoint is quiet (head of the module).
+        // SAFETY: the range is inside a segment. Every PE has this segment for as long as the endpoint's token exists, and until
+        // the endpoint is quiet (head of the module).
         Some(segment) => unsafe { On::new(pe, segment, offset, bytes) },
         None => missed(endpoint, family, address, offset, bytes),
     }

@@ -59,7 +59,7 @@ pub struct Session<'t, I: Initiator + ?Sized> {
     token: &'t I,
 }
 
-// SAFETY: the session returns the endpoint of the token that it borrows, so the endpoint outlives the session.
+// SAFETY: the session borrows a token, and so the world, and lives no longer than this borrow.
 unsafe impl<I: Initiator + ?Sized> Initiator for Session<'_, I> {
     #[doc(hidden)]
     #[inline(always)]

@@ -5,8 +5,8 @@
 //!
 //! Programs in C may wait for the data of a put and for plain stores of other threads, not only for atomic words. Before [`wait`]
 //! sleeps, it announces itself, makes all running threads of all processes that called [`expect_fences`] execute a fence
-//! (membarrier), and checks again. So a put finds a waiter by a load and a branch ([`ring`]). Sleeps are short, because plain stores
-//! do not wake a waiter.
+//! (membarrier), and checks again. So a put finds a waiter by a load and a branch ([`ring`]). Sleeps are short, because plain
+//! stores do not wake a waiter.
 
 use core::panic::Location;
 use core::ptr::NonNull;
@@ -64,7 +64,7 @@ pub unsafe fn ring(slot: *mut u8) {
 ///
 /// # Safety
 ///
-/// `from` must be readable for `bytes` bytes for as long as `family.until()` says. The segment must have the bytes of `to`.
+/// `from` must be readable for `bytes` bytes for as long as `family.until()` says. Every PE's segment must have the bytes of `to`.
 pub unsafe fn put(endpoint: &Endpoint, to: Remote, from: *const u8, bytes: usize, family: Family) {
     // SAFETY: the caller guarantees what `put_slow` requires.
     unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, bytes, family, Location::caller()) };
@@ -75,7 +75,7 @@ pub unsafe fn put(endpoint: &Endpoint, to: Remote, from: *const u8, bytes: usize
 ///
 /// # Safety
 ///
-/// `to` must be writable for `bytes` bytes for as long as `family.until()` says. The segment must have the bytes of `from`.
+/// `to` must be writable for `bytes` bytes for as long as `family.until()` says. Every PE's segment must have the bytes of `from`.
 pub unsafe fn get(endpoint: &Endpoint, to: *mut u8, from: Remote, bytes: usize, family: Family) {
     // SAFETY: the caller guarantees what `get_slow` requires.
     unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, Location::caller()) };

@@ -221,7 +221,7 @@ pub trait WordSet {
         find_in_turn(self.address(), self.count(), |word| self.counts(word) && self.holds(word))
     }
 
-    /// Calls `found(n, word)` for the `n`th word whose condition holds now, ascending, and returns the number of these words.
+    /// Calls `found(n, word)` for each word whose condition holds now, ascending, with `n` from 0. Returns the number of calls.
     fn some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         let holding = self.numbers().filter(|word| self.holds(*word));
         holding.enumerate().map(|(at, word)| found(at, word)).count()

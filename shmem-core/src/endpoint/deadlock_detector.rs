@@ -58,7 +58,7 @@ pub trait Watch: Send + Sync {
 }
 
 /// The sleep of one thread. Dropped when the sleep ends.
-pub(super) struct Vigil<'w> {
+pub(super) struct SleepingThread<'w> {
     watch: &'w dyn Watch,
     answered: u64,
     /// Whether this thread asks the questions of its node.
@@ -80,7 +80,7 @@ struct Round {
     wave: u64,
 }
 
-impl<'w> Vigil<'w> {
+impl<'w> SleepingThread<'w> {
     pub(super) fn begin(watch: &'w dyn Watch) -> Self {
         watch.record(watch.me()).begin_sleep();
         Self { watch, answered: 0, asks: false, round: None, found: 0, called: 0, before: None }
@@ -191,7 +191,7 @@ impl<'w> Vigil<'w> {
     }
 }
 
-impl Drop for Vigil<'_> {
+impl Drop for SleepingThread<'_> {
     fn drop(&mut self) {
         let mine = self.watch.record(self.watch.me());
         if self.asks {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     /// Looks of all who sleep, one behind the other, so many times; whether the job was found to stand.
-    fn looks(seats: &[Seat<'_>], vigils: &mut [Vigil<'_>], times: usize) -> bool {
+    fn looks(seats: &[Seat<'_>], vigils: &mut [SleepingThread<'_>], times: usize) -> bool {
         for _ in 0..times {
             vigils.iter_mut().for_each(|vigil| vigil.look(&mut || false, &|| ()));
         }
@@ -294,7 +294,7 @@ mod tests {
     fn who_has_left_the_job_is_not_asked() {
         let job = job(&[3]);
         let seats = seats(&job);
-        let mut vigils: Vec<_> = seats[..2].iter().map(|seat| Vigil::begin(seat)).collect();
+        let mut vigils: Vec<_> = seats[..2].iter().map(|seat| SleepingThread::begin(seat)).collect();
         assert!(!looks(&seats, &mut vigils, 9), "PE 2 runs");
         job[0][2].set_stage(Stage::Finished);
         assert!(looks(&seats, &mut vigils, 9));
@@ -304,7 +304,7 @@ mod tests {
     fn what_is_over_is_not_taken_for_a_wait() {
         let job = job(&[2]);
         let seats = seats(&job);
-        let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+        let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
         let over = Cell::new(false);
         for _ in 0..9 {
             vigils[0].look(&mut || false, &|| ());
@@ -323,7 +323,7 @@ mod tests {
     fn all_sleep_and_nobody_can_act() {
         for job in JOBS.map(job) {
             let seats = seats(&job);
-            let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+            let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
             assert!(!looks(&seats, &mut vigils, 2), "one round is no proof");
             assert!(looks(&seats, &mut vigils, MANY));
             assert!(
@@ -341,7 +341,7 @@ mod tests {
         for job in JOBS.map(job) {
             let seats = seats(&job);
             for (at, seat) in seats.iter().enumerate() {
-                let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+                let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
                 seat.is_closed.store(false, Ordering::Relaxed);
                 assert!(!looks(&seats, &mut vigils, MANY), "it has something under way, or that may act");
                 seat.is_closed.store(true, Ordering::Relaxed);
@@ -350,7 +350,7 @@ mod tests {
                 assert!(!looks(&seats, &mut vigils, MANY));
                 drop(stopped);
                 assert!(!looks(&seats, &mut vigils, MANY), "it runs");
-                vigils.insert(at, Vigil::begin(seat));
+                vigils.insert(at, SleepingThread::begin(seat));
                 assert!(looks(&seats, &mut vigils, MANY));
             }
         }
@@ -360,7 +360,7 @@ mod tests {
     fn who_was_awake_since_the_last_wave_begins_the_waves_anew() {
         for job in JOBS.map(job) {
             let seats = seats(&job);
-            let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+            let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
             let mut waves = 0;
             for _ in 0..5 * MANY {
                 // One after the other is awake, each behind another wave.

@@ -29,7 +29,7 @@ pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9)
 
 /// The route to PEs on other nodes.
 #[derive(Clone)]
-pub struct Far {
+pub struct RemotePath {
     /// The transport to these PEs.
     pub transport: Arc<dyn Transport>,
     /// The endpoint's stream of operations on the transport.
@@ -44,7 +44,7 @@ pub struct Endpoint {
     me: Pe,
     /// Operations access slots below this number directly: all slots, or none if the endpoint is shut.
     slots: u32,
-    far: Option<Far>,
+    far: Option<RemotePath>,
     segments: Arc<Segments>,
     waiting: Arc<Waiting>,
     number: u32,
@@ -74,7 +74,7 @@ impl Endpoint {
         stride: usize,
         mine: *mut u8,
         me: Pe,
-        far: Option<Far>,
+        far: Option<RemotePath>,
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
     ) -> Self {
@@ -98,7 +98,7 @@ impl Endpoint {
     /// # Safety
     ///
     /// `far`, if given, must reach all PEs that have no slot.
-    pub(crate) unsafe fn with_far(&self, number: u32, far: Option<Far>) -> Self {
+    pub(crate) unsafe fn with_far(&self, number: u32, far: Option<RemotePath>) -> Self {
         let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
         Self { far, number, segments, waiting, observer: self.observer.clone(), ..*self }.with_test()
     }
@@ -209,14 +209,14 @@ impl Endpoint {
 
     /// The route to other nodes. Panics if there is none.
     #[cold]
-    pub(crate) fn far(&self) -> &Far {
+    pub(crate) fn far(&self) -> &RemotePath {
         self.far
             .as_ref()
             .unwrap_or_else(|| unreachable!("a PE has no slot on this node, and there is no transport"))
     }
 
     #[inline(always)]
-    pub(crate) fn far_if_any(&self) -> Option<&Far> {
+    pub(crate) fn far_if_any(&self) -> Option<&RemotePath> {
         self.far.as_ref()
     }
 

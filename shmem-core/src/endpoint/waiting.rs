@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Endpoint;
 use super::background_work::{LONGEST_SLEEP, Work, Works};
-use super::deadlock_detector::{LOOK, Vigil, Watch};
+use super::deadlock_detector::{LOOK, SleepingThread, Watch};
 use crate::sync::Patience;
 use crate::system_area::{Activity, monotonic_now};
 
@@ -126,7 +126,7 @@ impl Waiting {
         let record = &unsafe { endpoint.system() }.record;
         record.describe(&activity());
         record.set_waiting_since(monotonic_now());
-        let mut vigil = self.watch.as_deref().map(Vigil::begin);
+        let mut vigil = self.watch.as_deref().map(SleepingThread::begin);
         let (start, mut looked) = (Instant::now(), Duration::ZERO);
         let mut warn_after = self.warn_after;
         while !done() {

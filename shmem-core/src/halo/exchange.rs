@@ -24,7 +24,7 @@ use crate::transport::{AtomicOp, Width, atomic_op, shm};
 impl<T: PlainData> Halo<T> {
     /// Begins an exchange. All PEs begin the same number of exchanges, but a PE may be one exchange ahead of its neighbours.
     ///
-    /// The returned flight, and the ghost cells that it returns, borrow the halo and the token.
+    /// The returned exchange, and the ghost cells that it returns, borrow the halo and the token.
     ///
     /// # Panics
     ///
@@ -44,17 +44,17 @@ impl<T: PlainData> Halo<T> {
     }
 }
 
-/// An exchange that has begun. Send each edge once, in any order, then call [`finish`](Self::finish) for the ghost cells.
+/// An exchange that has begun (a *flight*). Send each edge once, in any order, then [`finish`](Self::finish) for the ghost cells.
 ///
 /// The caller may change its cells as soon as a send returns. Sending an edge without a neighbour does nothing.
 ///
-/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, because the
-/// neighbour waits for this edge. If a flight is forgotten, or dropped in a panic, the exchange is never finished, and no other can
-/// follow.
+/// Dropping the value finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, because the
+/// neighbour waits for this edge. If the value is forgotten, or dropped in a panic, the exchange is never finished: cells that were
+/// sent arrive, but no other exchange can follow.
 #[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
 pub struct HaloExchange<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
-    /// The token, and not only its endpoint, because the token's type decides whether the flight is `Send`.
+    /// The token, and not only its endpoint, because the token's type decides whether the exchange is `Send`.
     token: &'h I,
     turn: Turn,
 }
@@ -221,7 +221,8 @@ impl<T, I: HaloToken + ?Sized> Drop for HaloExchange<'_, T, I> {
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
-// SAFETY: `Through` lives only during a method of a flight, which borrows a token or an open phase. It writes only halo messages.
+// SAFETY: `Through` lives only during a method of an exchange, which borrows a token or an open phase. It writes only halo
+// messages.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -336,7 +337,7 @@ fn not_sent(links: &[Option<Link>], turn: Turn) -> ! {
 #[inline(never)]
 fn dropped(links: &[Option<Link>], turn: Turn, begun: &Location<'_>) -> ! {
     panic!(
-        "the exchange begun at {begun} ends with edges that were not sent: {}; send each edge of a flight, and then call \
+        "the exchange begun at {begun} ends with edges that were not sent: {}; send each edge of an exchange, and then call \
          `finish` on it",
         missing(links, turn)
     )

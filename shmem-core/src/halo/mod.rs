@@ -2,21 +2,21 @@
 //!
 //! A [`Halo`] owns the memory that neighbours write: for each [`Edge`], two message buffers. The interior is the program's own
 //! memory, such as a `Vec`, so a stencil works on plain slices during the exchange. [`begin`](Halo::begin) returns a
-//! [`HaloExchange`], through which each edge is sent once. [`finish`](HaloExchange::finish) blocks until the edges of all
-//! neighbours have arrived, and returns them as slices.
+//! [`HaloExchange`] (a *flight*), through which each edge is sent once. [`finish`](HaloExchange::finish) blocks until the edges of
+//! all neighbours have arrived, and returns them as slices.
 //!
 //! Proof that these slices may be ordinary references, though other PEs write their memory:
 //!
 //! 1. Message buffers are in a segment that no raw address finds ([hidden](crate::segment_table::Segments::insert)), and the halo
-//!    keeps the handle of their memory. So on every PE, only flights write messages.
+//!    keeps the handle of their memory. So on every PE, only exchanges write messages.
 //! 2. All PEs make a halo together. In that call they agree on the type of cells, and exchange their edges (`__new` requires
 //!    this). From the edges every PE computes the same [`HaloPlan`], in which edges form pairs and message buffers are disjoint:
 //!    one PE writes each message, and waits for a message of the PE that reads it.
-//! 3. A flight writes each message to a neighbour once, after the `begin` of its exchange. The next `begin` follows only after
+//! 3. An exchange writes each message to a neighbour once, after its `begin`. The next `begin` follows only after
 //!    the signals of all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns), whose head proves that no PE
 //!    writes a message of exchange k between the arrival of that message's signal and the next `begin` here.
 //! 4. The slices live no longer than the exclusive borrow of the halo by `begin`. So the next `begin` follows the
-//!    last use of the slices. This does not depend on destructors, so a flight may be forgotten.
+//!    last use of the slices. This does not depend on destructors, so an exchange may be forgotten.
 //! 5. The memory is freed after all PEs have dropped the halo, and have then completed a quiet and a barrier.
 //! 6. Cells are plain data, so every bit pattern is valid. Message buffers are aligned for cells.
 
@@ -102,7 +102,7 @@ impl<T: PlainData> Halo<T> {
         let begun = self.begun.map(ToString::to_string).unwrap_or_default();
         panic!(
             "the exchange begun at {begun} was not finished, and cells of neighbours may still be coming: \
-             call `finish` on every flight"
+             call `finish` on every exchange"
         )
     }
 }

@@ -56,7 +56,7 @@ const LINE: usize = 128;
 
 const CACHE_LINE: usize = 64;
 
-/// Number of cache lines of a message that a flight prefetches. The processor prefetches the rest of a long message by itself.
+/// Number of cache lines of a message that an exchange prefetches. The processor prefetches the rest of a long message by itself.
 const FIRST_LINES: usize = 8;
 
 /// Bytes of the signal that follows the cells of a message.
@@ -70,12 +70,12 @@ pub struct HaloPlan {
     /// Alignment of the reserved bytes.
     pub align: usize,
     /// For each edge with a neighbour: this PE with its incoming messages, then the neighbour with its incoming messages.
-    links: Vec<Option<[(usize, Messages); 2]>>,
+    links: Vec<Option<[(usize, MessageBuffers); 2]>>,
 }
 
 /// The two buffers for an edge's incoming message, which successive exchanges use alternately. Each has the cells, then a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Messages {
+pub(super) struct MessageBuffers {
     /// Offset of the first buffer: in a plan from the start of the reserved memory, in a link from the start of a slot.
     first: usize,
     step: usize,
@@ -90,9 +90,9 @@ pub struct Link {
     pub(super) pe: Pe,
     segment: u32,
     /// Buffers for incoming messages, in this PE's slot.
-    pub(super) ours: Messages,
+    pub(super) ours: MessageBuffers,
     /// Buffers for outgoing messages, in the neighbour's slot.
-    pub(super) theirs: Messages,
+    pub(super) theirs: MessageBuffers,
     /// Number of the last exchange in which this edge was sent.
     pub(super) sent: u64,
 }
@@ -103,8 +103,9 @@ pub struct Link {
 pub struct HaloError(String);
 
 impl HaloPlan {
-    /// Makes the plan of PE `me` from the edges of all PEs, for cells of `cell` bytes aligned to `align`. Fails with the first wrong edge
-    /// in the order of PEs, so every PE gets the same error. Panics if `tables` has no entry for PE `me`, or `align` is no power of 2.
+    /// Makes the plan of PE `me` from the edges of all PEs, for cells of `cell` bytes aligned to `align`. Fails with the first
+    /// wrong edge in the order of PEs, so every PE gets the same error. Panics if `tables` has no entry for PE `me`, or `align` is
+    /// no power of 2.
     pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
         assert!(me < tables.len(), "PE {me} has told no edges: {} PEs have", tables.len());
         assert!(align.is_power_of_two(), "cells are aligned to a power of two, not to {align}");
@@ -127,17 +128,18 @@ impl HaloPlan {
         Ok(Self { bytes, align, links: tables[me].iter().enumerate().map(link).collect() })
     }
 
-    /// Returns the PE's links, for memory at `offset` of `segment`. `pe` returns a PE by number. Panics if the memory's end overflows.
+    /// Returns the PE's links, for memory at `offset` of `segment`. `pe` returns a PE by number. Panics if the memory's end
+    /// overflows.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
-        let at = |messages: Messages| {
+        let at = |messages: MessageBuffers| {
             let both = messages.step.saturating_mul(2).saturating_add(messages.first);
             assert!(
                 offset.checked_add(both).is_some(),
                 "a halo at offset {offset} ends beyond the last number"
             );
-            Messages { first: offset + messages.first, ..messages }
+            MessageBuffers { first: offset + messages.first, ..messages }
         };
-        let link = |[(_, ours), (number, theirs)]: [(usize, Messages); 2]| {
+        let link = |[(_, ours), (number, theirs)]: [(usize, MessageBuffers); 2]| {
             let (ours, theirs) = (at(ours), at(theirs));
             Link { pe: pe(number), segment, ours, theirs, sent: 0 }
         };
@@ -145,7 +147,7 @@ impl HaloPlan {
     }
 }
 
-impl Messages {
+impl MessageBuffers {
     #[inline(always)]
     pub(super) fn cells_of(self, message: usize) -> usize {
         self.first + message * self.step
@@ -223,13 +225,13 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
 }
 
 /// Lays out the incoming messages of a PE. Returns their total bytes, and the messages of each edge. Sizes saturate.
-fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
+fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<MessageBuffers>) {
     let mut end = 0_usize;
     let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;
     let messages = table.iter().map(|edge| {
         let signal = up(edge.cells.saturating_mul(cell), SIGNAL);
         let step = up(signal.saturating_add(SIGNAL), align);
-        let messages = Messages { first: end, step, signal, cells: edge.cells };
+        let messages = MessageBuffers { first: end, step, signal, cells: edge.cells };
         if edge.other.is_some() {
             end = end.saturating_add(step.saturating_mul(2));
         }

@@ -45,7 +45,7 @@ where
         update.carry_out(Elements { endpoint, place, indices, location }, values);
     };
     let quiet = || token.quiet();
-    let kept = Update::ALL.map(|_| Kept { indices: Vec::new(), values: Vec::new() });
+    let kept = Update::ALL.map(|_| Buffered { indices: Vec::new(), values: Vec::new() });
     let mut batch = Batch { len, offset, most, count: 0, kept, carry: &mut carry, quiet: &quiet };
     let result = body(&mut batch);
     batch.flush();
@@ -63,13 +63,13 @@ pub struct Batch<'b, V: AmoValue> {
     offset: usize,
     most: usize,
     count: usize,
-    kept: [Kept<V>; Update::ALL.len()],
+    kept: [Buffered<V>; Update::ALL.len()],
     carry: Carry<'b, V>,
     quiet: &'b dyn Fn(),
 }
 
 /// The buffered updates of one kind.
-struct Kept<V> {
+struct Buffered<V> {
     indices: Vec<usize>,
     values: Vec<V>,
 }
@@ -85,7 +85,7 @@ impl<V: AmoValue> Batch<'_, V> {
     #[track_caller]
     fn keep(&mut self, update: Update, index: usize, value: V) {
         check_index(index, self.len, self.offset);
-        let Kept { indices, values } = &mut self.kept[update as usize];
+        let Buffered { indices, values } = &mut self.kept[update as usize];
         indices.push(index);
         values.push(value);
         self.count += 1;
@@ -97,7 +97,7 @@ impl<V: AmoValue> Batch<'_, V> {
     #[cold]
     #[inline(never)]
     fn hand_over(&mut self) {
-        for (update, Kept { indices, values }) in Update::ALL.into_iter().zip(&mut self.kept) {
+        for (update, Buffered { indices, values }) in Update::ALL.into_iter().zip(&mut self.kept) {
             if !indices.is_empty() {
                 (self.carry)(update, indices, values);
                 indices.clear();

@@ -6,8 +6,8 @@
 
 use core::cell::Cell;
 
+use super::listed::IndexBeyondEnd;
 use super::listed::ListIndex;
-use super::listed::Wrong;
 use super::operation::{ListOp, OneOrEach};
 use crate::object::AmoValue;
 use crate::planted_fault::mutant;
@@ -25,13 +25,13 @@ pub(super) fn pays<V: AmoValue, K: ListOp<V>>(count: usize, len: usize) -> bool 
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
-/// Combines the updates of a list. Returns the indices of the changed words, and an operand for each. Fails if an index is wrong.
+/// Combines a list's updates. Returns the indices and operands of the changed words. Fails with the first index beyond the end.
 pub(super) fn combine<'c, V: AmoValue, K: ListOp<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
     len: usize,
     values: impl OneOrEach<V>,
-) -> Result<(&'c [u32], &'c [V]), Wrong> {
+) -> Result<(&'c [u32], &'c [V]), IndexBeyondEnd> {
     let Copies { words, indices } = copies;
     let width = Width::of::<V>();
     let Some(neutral) = K::OP.neutral(width).map(V::from_bits64) else {
@@ -44,7 +44,7 @@ pub(super) fn combine<'c, V: AmoValue, K: ListOp<V>>(
     }
     for (position, index) in list.iter().enumerate() {
         let index = index.index();
-        let Some(word) = copy.get_mut(index) else { return Err(Wrong { position, index }) };
+        let Some(word) = copy.get_mut(index) else { return Err(IndexBeyondEnd { position, index }) };
         let op = K::OP.with(values.value(position).to_bits64(), 0);
         *word = V::from_bits64(op.applied_to(word.to_bits64(), width));
     }

@@ -1,4 +1,4 @@
-//! One call of an operation on a list: checks the lengths, and chooses the algorithm (`near`, `combined` or `rounds`).
+//! One call for a list: checks the lengths, and chooses the algorithm (`node_lists`, `combined_updates` or `remote_lists`).
 
 use core::panic::Location;
 
@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 
 use super::combined_updates::{self, COPIES};
 use super::listed::sealed::{Span, Spread};
-use super::listed::{ListIndex, Listed, Wrong};
+use super::listed::{IndexBeyondEnd, ListIndex, Listed};
 use super::node_lists::Near;
 use super::operation::{ListOp, OneOrEach};
 use super::remote_lists::{carry_out, with_kept};
@@ -51,7 +51,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     #[track_caller]
     pub(super) unsafe fn transfer(
         self,
-        deed: ListRequest<'_>,
+        request: ListRequest<'_>,
         len: usize,
         what: &str,
         family: Family,
@@ -61,14 +61,14 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     {
         let Self { endpoint, place, indices, location } = self;
         check_len(indices.len(), len, what);
-        self.require(match (Near::find(endpoint, place, indices), deed) {
+        self.require(match (Near::find(endpoint, place, indices), request) {
             // SAFETY: `into` has an element for each index (`check_len`), writable and accessed by nobody else (caller).
             (Some(near), ListRequest::Pick(into)) => unsafe { near.gather(into.cast()) },
             // SAFETY: `values` has an element for each index (`check_len`), which is readable (caller).
             (Some(near), ListRequest::Place(values)) => unsafe { near.scatter(values.cast()) },
-            (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
+            (_, request) => self.told(Call::new(family.form(until), location).with(request.local()), || {
                 // SAFETY: the deed's local memory has an element for each index (`check_len`). The caller ensures the rest.
-                unsafe { carry_out(endpoint, place, indices, deed, until) }
+                unsafe { carry_out(endpoint, place, indices, request, until) }
             }),
         });
     }
@@ -95,7 +95,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     /// Panics if `done` is the error of an index beyond the end.
     #[inline(always)]
     #[track_caller]
-    fn require(self, done: Result<(), Wrong>) {
+    fn require(self, done: Result<(), IndexBeyondEnd>) {
         if let Err(wrong) = done {
             let Span { len, offset, .. } = self.place.span();
             wrong.refuse(len, offset);
@@ -153,7 +153,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         values: impl OneOrEach<Value<P>>,
         expected: impl OneOrEach<Value<P>>,
         until: Until,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), IndexBeyondEnd> {
         let Self { endpoint, place, indices, location } = self;
         if let Some(near) = Near::find(endpoint, place, indices) {
             // SAFETY: a word has the layout of its number (`AtomicWord` is sealed to such types). The caller ensures the rest.
@@ -161,18 +161,21 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         }
         let width = Width::of::<Value<P>>();
         let change = Change { op: K::OP, width, operand: values.operand(), expected: expected.operand() };
-        let deed = ListRequest::Change(change, before.map(<*mut _>::cast));
+        let request = ListRequest::Change(change, before.map(<*mut _>::cast));
         let call =
-            Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
+            Call::new(K::FAMILY.form(until), location).with(request.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
             // SAFETY: a word has the layout of its number (`AtomicWord` is sealed to such types). The caller ensures the rest.
-            unsafe { carry_out(endpoint, place, indices, deed, until) }
+            unsafe { carry_out(endpoint, place, indices, request, until) }
         })
     }
 
     /// Combines the updates of each word in private memory, and then updates each word once.
     #[inline(never)]
-    fn change_combined<K: ListOp<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
+    fn change_combined<K: ListOp<Value<P>>>(
+        self,
+        values: impl OneOrEach<Value<P>>,
+    ) -> Result<(), IndexBeyondEnd> {
         let Self { endpoint, place, indices, location } = self;
         let call = Call::new(K::FAMILY, location).word(Width::of::<Value<P>>(), K::OP.with(0, 0));
         self.told(call, || {

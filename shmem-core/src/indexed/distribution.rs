@@ -221,8 +221,8 @@ impl Reciprocal {
     #[inline(always)]
     pub(super) fn divide(self, number: usize) -> (usize, usize) {
         let (number, Self { divisor, factor }) = (number as u64, self);
-        // `factor` is at least 2^64 / divisor - 1. So number * factor / 2^64 is at most number / 2^64, which is below 1, less than
-        // the exact quotient. Rounded down, it is the quotient or one less.
+        // `factor` is at least 2^64 / divisor - 1. So number * factor / 2^64 is less than the exact quotient by at most
+        // number / 2^64, which is below 1. Rounded down, it is the quotient or one less.
         let quotient = ((u128::from(number) * u128::from(factor)) >> 64) as u64;
         let rest = number - quotient * divisor;
         let is_short = rest >= divisor;

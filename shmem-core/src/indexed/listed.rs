@@ -135,12 +135,12 @@ unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
 
 /// The error of an index beyond the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct IndexBeyondEnd {
     pub(super) position: usize,
     pub(super) index: usize,
 }
 
-impl Wrong {
+impl IndexBeyondEnd {
     /// Panics at the source line of the caller. The object has `len` elements, at `offset`.
     #[cold]
     #[inline(never)]

@@ -4,8 +4,9 @@
 //! elements a [`Distribution`] numbers. The methods of [`Indexed`] access the elements of either. A [`Batch`] is for loops that
 //! find indices one by one.
 //!
-//! `call` checks lengths and chooses the algorithm. If all PEs are on this node, `near` accesses elements in the order of the list,
-//! with prefetching. For several updates of each word, `combined` uses a private copy. Otherwise `rounds` sorts the elements by PE.
+//! `dispatch` checks lengths and chooses the algorithm. If all PEs are on this node, `node_lists` accesses elements in the order of
+//! the list, with prefetching. For several updates of each word, `combined_updates` uses a private copy. Otherwise `remote_lists`
+//! sorts the elements by PE.
 //!
 //! Every index is compared with the length before its element is used. A wrong index is reported with its position in the list.
 //! Elements before that position may have been accessed already, but no elements of later rounds.

@@ -1,7 +1,7 @@
 //! Lists whose elements are all on this node. They are accessed in the arena, in the order of the list.
 
+use super::listed::IndexBeyondEnd;
 use super::listed::ListIndex;
-use super::listed::Wrong;
 use super::listed::sealed::{Span, Spread};
 use super::operation::{ListOp, OneOrEach};
 use crate::endpoint::Endpoint;
@@ -34,7 +34,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
 
     /// Returns a function from a position in the list to the address of the element, in the arena.
     #[inline(always)]
-    fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, Wrong> + Copy {
+    fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, IndexBeyondEnd> + Copy {
         let Self { endpoint, place, indices } = self;
         let Span { len, offset, .. } = place.span();
         let (locate, pes) = (place.locator(), place.pes());
@@ -47,7 +47,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         move |k| {
             let index = indices[k].index();
             if index >= len {
-                return Err(Wrong { position: k, index });
+                return Err(IndexBeyondEnd { position: k, index });
             }
             let (rank, element) = locate(index);
             let start = match first {
@@ -60,7 +60,11 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
 
     /// Calls `work` for all elements, in order. If the object is large, first calls `expect` to prefetch an element's cache lines.
     #[inline(always)]
-    fn each(&self, expect: impl Fn(*mut u8), mut work: impl FnMut(usize, *mut u8)) -> Result<(), Wrong> {
+    fn each(
+        &self,
+        expect: impl Fn(*mut u8),
+        mut work: impl FnMut(usize, *mut u8),
+    ) -> Result<(), IndexBeyondEnd> {
         let (count, address) = (self.indices.len(), self.addresses());
         if self.place.span().len.saturating_mul(size_of::<P::Item>()) <= NEAR {
             for k in 0..count {
@@ -77,7 +81,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     ///
     /// `into` must be writable for an element per index, and accessed by nobody else.
     #[inline(always)]
-    pub(super) unsafe fn gather(&self, into: *mut P::Item) -> Result<(), Wrong>
+    pub(super) unsafe fn gather(&self, into: *mut P::Item) -> Result<(), IndexBeyondEnd>
     where
         P::Item: PlainData,
     {
@@ -105,7 +109,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     ///
     /// `values` must be readable for an element per index.
     #[inline(always)]
-    pub(super) unsafe fn scatter(&self, values: *const P::Item) -> Result<(), Wrong>
+    pub(super) unsafe fn scatter(&self, values: *const P::Item) -> Result<(), IndexBeyondEnd>
     where
         P::Item: PlainData,
     {
@@ -135,7 +139,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         before: Option<*mut V>,
         values: impl OneOrEach<V>,
         expected: impl OneOrEach<V>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), IndexBeyondEnd> {
         let (count, is_silent) = (self.indices.len(), K::OP == EachOp::Fetch);
         let ring = |k: usize| {
             if k % RING == RING - 1 && !is_silent {

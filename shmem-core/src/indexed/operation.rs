@@ -180,8 +180,8 @@ macro_rules! method {
             $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: Listed<'_, P, X>)
             // SAFETY: `into` is borrowed exclusively, for as long as `until` says.
             unsafe {
-                let (deed, what) = (ListRequest::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
-                Elements::of(this.endpoint(), from).transfer(deed, into.len(), what, Family::Gather, Until::$until);
+                let (request, what) = (ListRequest::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
+                Elements::of(this.endpoint(), from).transfer(request, into.len(), what, Family::Gather, Until::$until);
             }
         }
     };
@@ -191,9 +191,9 @@ macro_rules! method {
             $name [PlainData] |this| (to: Listed<'_, P, X>, values: $($borrow)* [P::Item])
             // SAFETY: `values` is borrowed, for as long as `until` says.
             unsafe {
-                let deed = ListRequest::Place(values.as_ptr().cast());
+                let request = ListRequest::Place(values.as_ptr().cast());
                 let (list, family) = (Elements::of(this.endpoint(), to), Family::Scatter);
-                list.transfer(deed, values.len(), "values", family, Until::$until);
+                list.transfer(request, values.len(), "values", family, Until::$until);
             }
         }
     };

@@ -8,10 +8,10 @@
 use core::cell::Cell;
 use std::thread::LocalKey;
 
+use super::listed::IndexBeyondEnd;
 use super::listed::ListIndex;
-use super::listed::Wrong;
 use super::listed::sealed::{Span, Spread};
-use crate::endpoint::{Endpoint, Far};
+use crate::endpoint::{Endpoint, RemotePath};
 use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
 use crate::transport::{Change, Completes, Elements, ListRequest, Operand, Remote, Until};
@@ -26,8 +26,8 @@ const VALUES: usize = 1 << 20;
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
 /// Returns the upper limit on the elements of a round for `deed`, with elements of `size` bytes.
-fn round(deed: ListRequest<'_>, size: usize) -> usize {
-    match deed {
+fn round(request: ListRequest<'_>, size: usize) -> usize {
+    match request {
         ListRequest::Place(_) => (VALUES / size).clamp(1, ROUND),
         ListRequest::Pick(_) | ListRequest::Change(..) => ROUND,
     }
@@ -57,23 +57,23 @@ impl Group<'_> {
     /// The slot of the PE must have `length` aligned elements at `offset`, and every index must be below `length`. The local memory
     /// of `deed` must cover all positions, readable until the return, or writable for as long as `until` says. If `deed` changes
     /// elements, they must be words of its width.
-    unsafe fn carry_out(&self, endpoint: &Endpoint, deed: ListRequest<'_>, until: Until) {
+    unsafe fn carry_out(&self, endpoint: &Endpoint, request: ListRequest<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
             let near = Near { first: slot.wrapping_add(offset), size, indices };
             // SAFETY: `slot` is the start of a mapped slot of this node.
             let bell = unsafe { Endpoint::bell_at(slot) };
             // SAFETY: the elements are in a slot of this node, and the deed has enough local memory (caller).
-            return unsafe { near.carry_out(deed, positions, || bell.ring_watchers()) };
+            return unsafe { near.carry_out(request, positions, || bell.ring_watchers()) };
         }
-        let Far { transport, channel } = endpoint.far();
+        let RemotePath { transport, channel } = endpoint.far();
         let elements = Elements { first: Remote { pe, segment, offset }, size, length, indices };
         // SAFETY: the elements are in a segment of the PE, and the deed has enough local memory (caller).
-        unsafe { transport.list(*channel, elements, deed, positions, until) };
+        unsafe { transport.list(*channel, elements, request, positions, until) };
     }
 }
 
-/// Carries out a deed on all elements of a list.
+/// Carries out `deed` on all elements of a list.
 ///
 /// # Errors
 ///
@@ -87,18 +87,18 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
     indices: &[X],
-    deed: ListRequest<'_>,
+    request: ListRequest<'_>,
     until: Until,
-) -> Result<(), Wrong> {
+) -> Result<(), IndexBeyondEnd> {
     let size = size_of::<P::Item>();
     let groups = place.span().share.div_ceil(GROUP).max(1);
     if size == 0 {
         return (0..indices.len()).try_for_each(|k| check(place, indices, k).map(drop));
     }
-    let round = round(deed, size);
+    let round = round(request, size);
     let begin = |number: usize| number * round;
     // The transport with transfers in flight from earlier rounds. `_completes` completes them, also on unwinding.
-    let pending = Cell::new(None::<&Far>);
+    let pending = Cell::new(None::<&RemotePath>);
     let _completes = Completes(|| {
         if let Some(far) = pending.get() {
             far.transport.quiet(far.channel);
@@ -107,21 +107,28 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     with_kept(&BUFFERS, |buffers| {
         (0..indices.len().div_ceil(round)).try_for_each(|number| {
             let list = &indices[begin(number)..indices.len().min(begin(number) + round)];
-            let deed = deed.part(begin(number), list.len(), size);
-            let told = |wrong: Wrong| Wrong { position: begin(number) + wrong.position, ..wrong };
+            let request = request.part(begin(number), list.len(), size);
+            let told =
+                |wrong: IndexBeyondEnd| IndexBeyondEnd { position: begin(number) + wrong.position, ..wrong };
             let is_only = list.len() == indices.len();
             // SAFETY: the caller's promise for the list covers this part. `_completes` completes the transfers of `pending`.
-            unsafe { carry_out_round(endpoint, place, list, deed, until, groups, is_only, &pending, buffers) }
-                .map_err(told)
+            unsafe {
+                carry_out_round(endpoint, place, list, request, until, groups, is_only, &pending, buffers)
+            }
+            .map_err(told)
         })
     })
 }
 
 /// Returns the rank that has element `k` of a list, and the element's number there. Fails if the element's index is beyond the end.
 #[inline(always)]
-fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), Wrong> {
+fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), IndexBeyondEnd> {
     let index = list[k].index();
-    if index < place.span().len { Ok(place.locator()(index)) } else { Err(Wrong { position: k, index }) }
+    if index < place.span().len {
+        Ok(place.locator()(index))
+    } else {
+        Err(IndexBeyondEnd { position: k, index })
+    }
 }
 
 /// Returns the group number `part` of the PE with a rank.
@@ -147,13 +154,13 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,
     place: P,
     list: &[X],
-    deed: ListRequest<'_>,
+    request: ListRequest<'_>,
     until: Until,
     groups: usize,
     is_only: bool,
-    pending: &Cell<Option<&'e Far>>,
+    pending: &Cell<Option<&'e RemotePath>>,
     buffers: &mut Buffers,
-) -> Result<(), Wrong> {
+) -> Result<(), IndexBeyondEnd> {
     let Buffers { counts, indices, positions, values, expected } = buffers;
     let number_of = |(rank, element): (usize, usize)| rank * groups + element / GROUP;
     counts.clear();
@@ -166,7 +173,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     }
     if counts.len() == 1 {
         // SAFETY: every index was checked, and is an element of the only group. The caller ensures the rest.
-        unsafe { group(&place, 0, 0, indices, None).carry_out(endpoint, deed, until) };
+        unsafe { group(&place, 0, 0, indices, None).carry_out(endpoint, request, until) };
         return Ok(());
     }
     let (mut next, mut far) = (0, 0);
@@ -185,8 +192,8 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     // Values to send are copied in the order of the groups, and the copies are reusable when they are sent. Results from several
     // PEs are received concurrently, and completed together.
     let size = size_of::<P::Item>();
-    let deed = match deed {
-        ListRequest::Pick(_) => deed,
+    let request = match request {
+        ListRequest::Pick(_) => request,
         ListRequest::Place(source) => {
             values.clear();
             for position in &*positions {
@@ -202,7 +209,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
             ListRequest::Change(Change { operand, expected, ..change }, before)
         }
     };
-    let until = match (deed.into().is_some(), until) {
+    let until = match (request.into().is_some(), until) {
         (true, Until::Return) if far > 1 || !is_only => {
             pending.set(endpoint.far_if_any());
             Until::Quiet
@@ -210,7 +217,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         (true, until) => until,
         (false, _) => Until::Return,
     };
-    let before = if let ListRequest::Change(_, before) = deed { before } else { None };
+    let before = if let ListRequest::Change(_, before) = request { before } else { None };
     let mut begin = 0;
     for (number, end) in counts.iter().enumerate() {
         let range = begin..*end as usize;
@@ -220,15 +227,15 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         }
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
         // Results are written to the positions of their elements. Operands are already in the order of the groups.
-        let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
-            (ListRequest::Pick(_), _) => (deed, Some(positions)),
+        let (request, positions) = match (request, request.part(range.start, range.len(), size)) {
+            (ListRequest::Pick(_), _) => (request, Some(positions)),
             (_, ListRequest::Change(change, _)) => (ListRequest::Change(change, before), Some(positions)),
             (_, part) => (part, None),
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
         // SAFETY: every index was checked, and is an element of this group. The deed's local memory covers all positions of the
         // round (caller), or is the values that were sorted above. The caller or `pending` completes transfers in flight.
-        unsafe { group.carry_out(endpoint, deed, until) };
+        unsafe { group.carry_out(endpoint, request, until) };
     }
     Ok(())
 }

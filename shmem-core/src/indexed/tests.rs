@@ -1,5 +1,5 @@
 //! Lists on an arena of the test's own: three PEs, of which all are near, or one is behind a hostile transport, or somebody
-//! is told. Also run under AddressSanitizer. (Verbs without results, on elements of any size and with indices that come again:
+//! is told. Also run under AddressSanitizer. (Operations without results, on elements of any size and with indices that come again:
 //! `ordered::indexed` of shmem-rt, on several PEs.)
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::context::{NonBlocking, Order};
-use crate::endpoint::Far;
+use crate::endpoint::RemotePath;
 use crate::exclusion::Mutex;
 use crate::fixture::{Slots, Token, boxed, refusal};
 use crate::object::{AmoValue, Atomic, SymBox};
@@ -30,7 +30,7 @@ const BYTES: usize = 8192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Near,
-    Far,
+    RemotePath,
     Observed,
 }
 
@@ -62,9 +62,9 @@ impl Job {
             // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network.
             unsafe { Target::new(places.start_of(pe), 0..places.stride()) }
         };
-        let far = (reach == Reach::Far).then(|| {
+        let far = (reach == Reach::RemotePath).then(|| {
             let network = Network::new((0..PES).map(target).collect(), seed);
-            Far { transport: Arc::new(network.transport(0)), channel: Channel(0) }
+            RemotePath { transport: Arc::new(network.transport(0)), channel: Channel(0) }
         });
         let (segments, told) = (Segments::new(places.stride(), 21), Arc::<Told>::default());
         let observer = (reach == Reach::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
@@ -105,7 +105,7 @@ impl Job {
 }
 
 fn pe(reach: Reach, number: u32) -> Pe {
-    let slot = if reach == Reach::Far && number == 2 { Pe::OFF_NODE } else { number };
+    let slot = if reach == Reach::RemotePath && number == 2 { Pe::OFF_NODE } else { number };
     // SAFETY: those that have a slot have their place in the arena of the job, and the other one is reached by its transport.
     let pe = unsafe { Pe::new(number, slot) };
     if reach == Reach::Observed {
@@ -124,7 +124,7 @@ impl Ranked for Team {
 }
 
 fn reaches() -> impl Strategy<Value = Reach> {
-    prop_oneof![Just(Reach::Near), Just(Reach::Far), Just(Reach::Observed)]
+    prop_oneof![Just(Reach::Near), Just(Reach::RemotePath), Just(Reach::Observed)]
 }
 
 proptest! {
@@ -212,7 +212,7 @@ proptest! {
 /// Nothing is moved of them, and their indices are checked.
 #[test]
 fn elements_without_bytes_have_indices() {
-    for reach in [Reach::Near, Reach::Far, Reach::Observed] {
+    for reach in [Reach::Near, Reach::RemotePath, Reach::Observed] {
         let (job, object) = (Job::new(reach, 0), boxed::<[[u64; 0]]>(64, 4));
         let (team, none) = (job.team(), [[]; 2]);
         let over = object.over(&team, Block);
@@ -244,7 +244,7 @@ fn an_observer_is_told_what_elements_a_call_lists() {
 
 #[test]
 fn updates_ring_the_bell_of_who_has_the_words_alone() {
-    for reach in [Reach::Near, Reach::Far, Reach::Observed] {
+    for reach in [Reach::Near, Reach::RemotePath, Reach::Observed] {
         let (job, object) = (Job::new(reach, 5), boxed::<[Atomic<u64>]>(64, 4));
         let rings = |pe: usize, act: &dyn Fn()| {
             // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.
@@ -260,7 +260,7 @@ fn updates_ring_the_bell_of_who_has_the_words_alone() {
         assert!(!rings(1, &|| job.add_each(words.at(&list), 1)), "{reach:?}");
         // The transport of tests reads words as it changes them.
         let reads = rings(2, &|| job.fetch_each(&mut [0; 5], words.at(&list)));
-        assert!(reach == Reach::Far || !reads, "{reach:?}");
+        assert!(reach == Reach::RemotePath || !reads, "{reach:?}");
         let team = job.team();
         let both = || job.add_each(object.over(&team, Cyclic).at(&[0_u32, 2]), 1);
         assert!(rings(1, &both) && rings(2, &both), "{reach:?}");

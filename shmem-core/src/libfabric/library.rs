@@ -161,8 +161,8 @@ mod tests {
     use crate::fixture::in_child;
     use crate::loader::{Dispositions, is_in};
 
-    /// A libfabric that, when it is loaded and in each `fi_getinfo`, installs handlers for all signals, blocks the signals, and sets a
-    /// stack for handlers. Of one signal it keeps the handler, and changes the mask.
+    /// A libfabric that, when it is loaded and in each `fi_getinfo`, installs handlers for all signals, blocks the signals, and
+    /// sets a stack for handlers. Of one signal it keeps the handler, and changes the mask.
     const TAKES_SIGNALS: &str = r#"
         #include <signal.h>
         #include <stdlib.h>

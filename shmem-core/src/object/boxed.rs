@@ -12,8 +12,9 @@ use crate::symmetric_data::Contents;
 
 /// Handle of an object on a symmetric heap, at the same offset on every PE.
 ///
-/// The handle owns its allocation and borrows nothing. Dropping it is local and never blocks. The memory is reused after every PE has
-/// dropped its handle, and takes part in the next allocation or in `World::reclaim`. Forgetting a handle leaks its memory.
+/// The handle owns its allocation and borrows nothing. Dropping it is local and never blocks. The memory is reused when every PE
+/// has dropped its handle and takes part in the next allocation or in `World::reclaim`. Forgetting a handle leaks the memory until
+/// the job ends.
 pub struct SymBox<T: ?Sized> {
     id: u64,
     segment: u32,

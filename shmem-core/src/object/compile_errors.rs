@@ -1,7 +1,9 @@
-//! Compile-time error texts for `OBJECT[..]`, for parts without a PE (`OBJECT.index(0)`), and for private memory on a PE (`vec.on(pe)`).
+//! Compile-time error texts for `OBJECT[..]`, for parts without a PE (`OBJECT.index(0)`), and for private memory on a PE
+//! (`vec.on(pe)`).
 //!
-//! `OBJECT[..]` would be a reference into memory that other PEs write. Each of these mistakes requires a trait that no type implements,
-//! and whose error text names the alternative. The result is an associated type of the trait, so that rustc reports no further errors.
+//! `OBJECT[..]` would be a reference into memory that other PEs write. Each of these mistakes requires a trait that no type
+//! implements, and whose error text names the alternative. The result is an associated type of the trait, so that rustc reports no
+//! further errors.
 
 use super::{SymBox, Symmetric};
 
@@ -39,7 +41,7 @@ pub trait Reach: sealed::Sealed {
     type Output;
 }
 
-/// Private memory: slices, and by deref also `Vec`s and arrays.
+/// Private memory: slices, and with them `Vec`s and arrays, on which a method call finds the methods of slices.
 pub trait Placeless {
     /// Never compiles, because the memory is private to this PE.
     #[doc(hidden)]

@@ -1,7 +1,8 @@
 //! Places: a symmetric object, or a part of one, on one PE.
 //!
-//! A closure names a field: `|queue| &queue.head`. Its argument is a value of zeroes, not memory that other PEs write. The reference
-//! that it returns must point inside the argument. If the closure only names a field, its offset is a constant in optimised builds.
+//! A closure names a field: `|queue| &queue.head`. Its argument is a value of zeroes, not memory that other PEs write. The
+//! reference that it returns must point inside the argument. If the closure only names a field, its offset is a constant in
+//! optimised builds.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -138,9 +139,9 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 }
 
 impl<'a, T: SymmetricData> On<'a, T> {
-    /// Returns the place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a reference to
-    /// the field in this value, of which only the position counts. Operations on the returned place are those on an object of the field's
-    /// type: put and get for plain data, atomics and waits for a word.
+    /// Returns the place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a
+    /// reference to the field in this value, of which only the position counts. Operations on the returned place are those on an
+    /// object of the field's type: put and get for plain data, atomics and waits for a word.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -162,8 +163,8 @@ impl<'a, T: SymmetricData> On<'a, T> {
         let part = NamedPart::of(name);
         let offset = self.offset + part.offset;
         part.require_alignment::<T, F>(offset);
-        // SAFETY: `part.len` items are inside a `T`, so inside this place on every PE, and they are aligned (`require_alignment`). Every
-        // bit pattern is a valid item. This place is reserved for `'a`, so its part is too.
+        // SAFETY: `part.len` items are inside a `T`, so inside this place on every PE, and they are aligned (`require_alignment`).
+        // Every bit pattern is a valid item. This place is reserved for `'a`, so its part is too.
         let part = unsafe { On::new(self.pe, self.segment, offset, part.len) };
         On { is_named: true, ..part }
     }
@@ -234,8 +235,8 @@ impl NamedPart {
         Self { offset, len: part.len_of() }
     }
 
-    /// Panics if the part is not aligned for its items, which can happen only if the closure changes the type. `start` is the offset
-    /// of the part in a slot.
+    /// Panics if the part is not aligned for its items, which can happen only if the closure changes the type. `start` is the
+    /// offset of the part in a slot.
     #[inline(always)]
     #[track_caller]
     fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {

@@ -1,8 +1,8 @@
 //! Access to the calling PE's own copy of an object outside phases, by value.
 //!
 //! Other PEs and threads may write the copy at any time, so there are no references to it. Each number of up to 8 bytes is read or
-//! written by a single access, so it is never torn. A larger value or a slice may be a mixture of the bytes of two writers. All such
-//! mixtures are valid values. The module [`shared`](crate::shared) explains why this is no data race.
+//! written by a single access, so it is never torn. A larger value or a slice may be a mixture of the bytes of two writers. All
+//! such mixtures are valid values. The module [`shared`](crate::shared) explains why this is no data race.
 
 use core::panic::Location;
 
@@ -75,8 +75,8 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         SymAddr::assume(self.start.cast())
     }
 
-    /// A pointer to the contents. Reading or writing through the pointer is undefined behaviour if another PE or thread may write at the
-    /// same time. `World::local` gives references instead.
+    /// A pointer to the contents. Reading or writing through the pointer is undefined behaviour if another PE or thread may write
+    /// at the same time. `World::local` gives references instead.
     #[inline(always)]
     pub fn as_ptr(self) -> *mut T {
         T::from_raw(self.start, self.len())

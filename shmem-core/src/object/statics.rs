@@ -1,8 +1,9 @@
 //! Symmetric statics and the descriptors that they add to the binary.
 //!
-//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, in which the position of the object is stored,
-//! and a [`Descriptor`] in the linker section `shmem_sym`. At the start every PE lays out the described objects in front of the heaps of
-//! their partitions, in the same order, and stores each position. Until then the position is a poison value outside every arena.
+//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, in which the position of the object is
+//! stored, and a [`Descriptor`] in the linker section `shmem_sym`. At the start every PE lays out the described objects in front of
+//! the heaps of their partitions, in the same order, and stores each position. Until then the position is a poison value outside
+//! every arena.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -72,13 +73,14 @@ pub struct Symmetric<T> {
     _contents: PhantomData<fn() -> T>,
 }
 
-// `T` is not bounded by `SymmetricData`, because `#[symmetric]` checks the type with an error text that names the object. A bound would
-// add a second error.
+// `T` is not bounded by `SymmetricData`, because `#[symmetric]` checks the type with an error text that names the object. A bound
+// would add a second error.
 impl<T> Symmetric<T> {
     /// # Safety
     ///
-    /// `T` must be [`SymmetricData`]. The value must be a static. Exactly one [`Descriptor`] in the section `shmem_sym` must point to
-    /// it, as an object of type `T`. Otherwise no position is written, and no memory is reserved. `#[symmetric]` makes such a static.
+    /// `T` must be [`SymmetricData`]. The value must be a static. Exactly one [`Descriptor`] in the section `shmem_sym` must point
+    /// to it, as an object of type `T`. Otherwise no position is written, and no memory is reserved. `#[symmetric]` makes such a
+    /// static.
     #[doc(hidden)]
     pub const unsafe fn __new() -> Self {
         Self { position: Position::poison(), _contents: PhantomData }
@@ -88,7 +90,7 @@ impl<T> Symmetric<T> {
     ///
     /// # Safety
     ///
-    /// The value must be a static that only `descriptor` describes. The descriptor must be in the section `shmem_sym`.
+    /// `T` must be [`SymmetricData`]. The value must be a static that only `descriptor` describes, in the section `shmem_sym`.
     #[doc(hidden)]
     pub const unsafe fn __described(descriptor: &'static Descriptor) -> Self {
         let _ = descriptor;
@@ -116,8 +118,8 @@ impl<T: SymmetricData> Symmetric<T> {
 
 /// Identifies a copy of the library by its address. Another version or build has another address.
 ///
-/// Only the file (program or shared library) that contains the copy can name it, because statics in the section of another file would
-/// never get memory. The linker's error shows the name of the symbol.
+/// Only the file (program or shared library) that contains the copy can name it, because statics in the section of another file
+/// would never get memory. The linker's error shows the name of the symbol.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Library(u8);
@@ -201,8 +203,8 @@ impl Descriptor {
     ///
     /// # Safety
     ///
-    /// `T` must be [`SymmetricData`]. (As for [`Symmetric`], a bound would add a second error.) The descriptor must be the only one of
-    /// `object`, and be in the section `shmem_sym`.
+    /// `T` must be [`SymmetricData`]. (As for [`Symmetric`], a bound would add a second error.) The descriptor must be the only one
+    /// of `object`, and be in the section `shmem_sym`.
     #[doc(hidden)]
     #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
     pub const unsafe fn new<T>(

@@ -39,7 +39,7 @@ pub struct Call<'a> {
     pub local: usize,
     /// The pattern of the moved bytes, if they are not contiguous.
     pub plan: Option<&'a TransferPlan>,
-    /// The elements of an operation on a list: the first of them, at most [`Listed::MOST`].
+    /// The first elements of an operation on a list, at most [`Listed::MOST`].
     pub listed: Option<Listed<'a>>,
     /// The atomic operation on the word, or on each listed word.
     pub word: Option<Word>,
@@ -47,7 +47,7 @@ pub struct Call<'a> {
     pub signal: Option<usize>,
     /// The number that a wait polls, and the least value that ends the wait; `None` for other conditions and types.
     pub wait: Option<Wait<'a>>,
-    /// The barrier of a collective on its team.
+    /// The first barrier of a collective, with the PEs of its team.
     pub barrier: Option<BarrierRound<'a>>,
 }
 

@@ -219,7 +219,7 @@ families! {
         Frozen = "frozen", Barrier, "", "Opens objects for reading.";
         PhaseEnd = "end of phase", Barrier, "", "Ends a phase.";
         Teams = "teams", Collective, "", "Makes or destroys a team.";
-        DomainConfig = "domain_config", Collective, "shmem_domain_config", "Distributes the endpoints among the domains anew.";
+        DomainConfig = "domain_config", Collective, "shmem_domain_config", "Divides the units of a node among its PEs anew.";
         Memory = "memory", Barrier, "", "Makes, frees or keeps symmetric memory.";
     }
 }

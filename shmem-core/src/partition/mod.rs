@@ -20,15 +20,15 @@ mod tests {
     mod report;
     mod resolve;
 }
-mod dynamic_partition;
+mod run_time_request;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
-pub use dynamic_partition::NewPartition;
 pub use environment::{
     DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Environment, PARTITION_VARIABLE, SIZE_VARIABLE,
 };
 pub use error::PartitionError;
 pub use report::{downgrades, report};
+pub use run_time_request::NewPartition;
 pub use shmem_grammar::{
     Kind, MAX_PARTITION_ID, MIN_PAGE, Policy, SizeError, TraitError, Traits, check_traits, nearest,
     parse_size, parse_traits, parse_traits_and_file, round_size, short_size, show_size,

@@ -6,7 +6,7 @@
 use shmem_grammar::show_size;
 
 use super::spec::{Grant, Origin, Pages, PartitionSpec};
-use crate::range_list;
+use crate::cpu_list;
 use crate::run_length::{EqualRun, groups};
 use crate::text_table::Columns;
 
@@ -114,5 +114,5 @@ fn show_pes(pes: &[usize], count: usize) -> String {
     if pes.len() == count {
         return ALL.into();
     }
-    range_list::show(pes)
+    cpu_list::show(pes)
 }

@@ -328,7 +328,7 @@ impl Pattern {
     }
 }
 
-/// Whether the next turn of the `outer` loop begins where its last turn ends: the step `outer` is `count` steps of `inner`.
+/// Whether each turn of the outer loop begins where the turn before ends: the step `outer` is `count` steps of `inner`.
 const fn goes_on(outer: usize, count: usize, inner: usize) -> bool {
     match count.checked_mul(inner) {
         Some(end) => outer == end,

@@ -15,7 +15,7 @@ pub enum Method {
     Nothing,
     /// One copy of a contiguous block.
     Contiguous,
-    /// Algorithm 1 of [`published_algorithms`](super::published_algorithms): a put for every block.
+    /// Algorithm 1 of the paper (`published_algorithms`): a put for every block.
     Putmem,
     /// Algorithm 2: blocks are cut into columns of 16, 8 and 4 bytes, with an `iput` for every column.
     Columns(Columns),

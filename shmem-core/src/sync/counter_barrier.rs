@@ -7,10 +7,10 @@
 //! Equal purposes always pass. Different purposes may pass by chance, because fingerprints are hashes. But the low 16 bits of a
 //! fingerprint are 0 or 1, so their sum counts the PEs with a 1, without overflow, and a difference in these bits is always found.
 //!
-//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`SignatureWords`] before it arrives. When all PEs
-//! have arrived, each compares the signatures of the others with its own. A signature begins with the number of its barrier, unique
-//! for these members. So the signature of a PE that arrived for a barrier without signatures has an old number, and is found to
-//! differ.
+//! Where soundness rests on the whole purpose, each PE writes its purpose word for word, its signature ([`SignatureWords`]), before
+//! it arrives. When all PEs have arrived, each compares the signatures of the others with its own. A signature begins with the
+//! number of its barrier, unique for these members. So the signature of a PE that arrived for a barrier without signatures has an
+//! old number, and is found to differ.
 
 use std::time::Duration;
 

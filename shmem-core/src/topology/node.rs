@@ -4,7 +4,7 @@ use core::fmt;
 
 use shmem_grammar::{Kind, round_size};
 
-use crate::range_list;
+use crate::cpu_list;
 
 /// A NUMA node: CPUs, memory, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,5 +99,5 @@ impl fmt::Display for NumaNode {
 pub(crate) fn numbers(nodes: &[u32]) -> String {
     let mut numbers: Vec<usize> = nodes.iter().map(|&number| number as usize).collect();
     numbers.sort_unstable();
-    format!("node{} {}", if numbers.len() == 1 { "" } else { "s" }, range_list::show(&numbers))
+    format!("node{} {}", if numbers.len() == 1 { "" } else { "s" }, cpu_list::show(&numbers))
 }

@@ -3,14 +3,13 @@
 use std::fs;
 
 use super::node::{NumaNode, Speed};
+use crate::cpu_list;
 use crate::proc_sys::{Root, field};
-use crate::range_list;
 
 /// Returns the nodes of the machine in `root`, without their kinds, and the CPUs that this process may use.
 pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
     let status = root.text("proc/self/status").unwrap_or_default();
-    let listed =
-        |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).and_then(range_list::parse);
+    let listed = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).and_then(cpu_list::parse);
     let numbers = root.list("sys/devices/system/node/online").unwrap_or_default();
     let (allowed, driven) = (listed("Mems_allowed_list:"), driven(root));
     let mut nodes: Vec<NumaNode> = numbers.iter().map(|&number| node(root, number)).collect();

@@ -89,7 +89,7 @@ unsafe impl Transport for CountedTransport {
         );
         list(
             elements.first, elements.len() * elements.size;
-            elements: Elements<'_>, deed: ListRequest<'_>, positions: Option<&[u32]>, until: Until
+            elements: Elements<'_>, request: ListRequest<'_>, positions: Option<&[u32]>, until: Until
         );
         atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
         atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);

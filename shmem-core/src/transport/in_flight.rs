@@ -1,16 +1,16 @@
 //! Transfers that use memory of the program while its code runs.
 //!
-//! A function borrows such memory, and completes the transfers before it ends ([`under_way`]). A destructor covers its end by return or by
-//! unwinding. There is a third end: program code that the function calls may call `exit`, which destroys the thread-locals of the calling
-//! thread. One of them may own the memory, while the transfers continue. So each thread has a list of its transfers, which `exit` completes
-//! before it destroys anything ([`run_first`]).
+//! A function borrows such memory, and completes the transfers before it ends ([`under_way`]). A destructor covers its end by
+//! return or by unwinding. There is a third end: program code that the function calls may call `exit`, which destroys the
+//! thread-locals of the calling thread. One of them may own the memory, while the transfers continue. So each thread has a list of
+//! its transfers, which `exit` completes before it destroys anything ([`run_first`]).
 //!
-//! Blocking transfers are not in the list, because they run no code of the program. When the job cannot continue, the library may end the
-//! process during a blocking transfer. It does not call `exit` then, and destroys nothing ([`end`](crate::process_exit::end)), so late data
-//! is written to memory that still exists.
+//! Blocking transfers are not in the list, because they run no code of the program. When the job cannot continue, the library may
+//! end the process during a blocking transfer. It does not call `exit` then, and destroys nothing
+//! ([`end`](crate::process_exit::end)), so late data is written to memory that still exists.
 //!
-//! `exit` destroys neither thread-locals of other threads nor anything on a stack. Not covered is a thread that ends the process while
-//! another thread has borrowed its thread-locals, as with `std::thread::scope`.
+//! `exit` destroys neither thread-locals of other threads nor anything on a stack. Not covered is a thread that ends the process
+//! while another thread has borrowed its thread-locals, as with `std::thread::scope`.
 
 use core::cell::Cell;
 use core::ptr::NonNull;

@@ -76,14 +76,14 @@ impl Loopback {
         self.network.ports[pe].open(pe, to.segment, key, work)
     }
 
-    fn parcel(&self, channel: Channel, to: Remote, errand: Action) -> Parcel {
+    fn parcel(&self, channel: Channel, to: Remote, action: Action) -> Parcel {
         let (segment, key, epoch) = (to.segment, self.key(to), self.epoch(channel, 0));
-        Parcel { from: self.me, channel, epoch, segment, key, errand, then: None }
+        Parcel { from: self.me, channel, epoch, segment, key, action, then: None }
     }
 
-    fn send(&self, channel: Channel, to: Remote, errand: Action) {
+    fn send(&self, channel: Channel, to: Remote, action: Action) {
         self.network.check();
-        self.network.send(to.pe.number(), self.parcel(channel, to, errand));
+        self.network.send(to.pe.number(), self.parcel(channel, to, action));
     }
 
     /// Sends pieces of data and a signal. The pieces are delivered in any order, the signal after the last piece.
@@ -92,11 +92,11 @@ impl Loopback {
         let mut parcel = self.parcel(channel, signal, Action::update(signal, Width::W8, op.into()));
         if mutant("signal-first") {
             self.network.send(signal.pe.number(), parcel);
-            return data.into_iter().for_each(|(to, errand)| self.send(channel, to, errand));
+            return data.into_iter().for_each(|(to, action)| self.send(channel, to, action));
         }
         while !data.is_empty() {
-            let (to, errand) = data.swap_remove(self.network.roll() as usize % data.len());
-            parcel = Parcel { then: Some(Box::new(parcel)), ..self.parcel(channel, to, errand) };
+            let (to, action) = data.swap_remove(self.network.roll() as usize % data.len());
+            parcel = Parcel { then: Some(Box::new(parcel)), ..self.parcel(channel, to, action) };
         }
         self.network.send(signal.pe.number(), parcel);
     }

@@ -198,12 +198,12 @@ pub unsafe trait Transport: Send + Sync {
         &self,
         channel: Channel,
         elements: Elements<'_>,
-        deed: ListRequest<'_>,
+        request: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { singly::list(self, channel, elements, deed, positions, until) };
+        unsafe { singly::list(self, channel, elements, request, positions, until) };
     }
 
     /// Orders puts, updates and signals of a channel for each PE: those before the fence are delivered before those after it.
@@ -375,16 +375,16 @@ mod singly {
         transport: &T,
         channel: Channel,
         elements: Elements<'_>,
-        deed: ListRequest<'_>,
+        request: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
         let size = elements.size;
-        let answers = if deed.into().is_some() { elements.len() } else { 0 };
+        let answers = if request.into().is_some() { elements.len() } else { 0 };
         let (until, _end) = together(transport, (channel, elements.first.pe), answers, until);
         for (k, place) in elements.places().enumerate() {
             let of = |into: *mut u8| into.wrapping_add(position(positions, k) * size);
-            match deed {
+            match request {
                 // SAFETY: the caller's promise covers each element. Dropping `_end`, if any, completes the reads.
                 ListRequest::Pick(into) => unsafe { transport.get(channel, of(into), place, size, until) },
                 // SAFETY: the caller's promise covers each element.

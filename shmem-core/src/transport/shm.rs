@@ -1,8 +1,8 @@
 //! Loads, stores, copies and atomics in the arena.
 //!
-//! Other PEs, and other threads of this PE, may access the same bytes at the same time. The head of [`shared`] has the rules: no access
-//! here is a plain (non-atomic) one, and no reference to the memory exists while these functions can reach it (`shmem-rt/src/phase.rs`).
-//! All types accept every bit pattern, so a race can produce a mixed value, but not an invalid one.
+//! Other PEs, and other threads of this PE, may access the same bytes at the same time. The head of [`shared`] has the rules: no
+//! access here is a plain (non-atomic) one, and no reference to the memory exists while these functions can reach it
+//! (`shmem-rt/src/phase.rs`). All types accept every bit pattern, so a race can produce a mixed value, but not an invalid one.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -92,8 +92,9 @@ pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Do
     before
 }
 
-/// Changes a signal after earlier writes, and rings its owner's bell. `Set` is an atomic store, not a read-modify-write: other atomic
-/// operations come before or after it as a whole, and its old value is not needed. The change is visible when this function returns.
+/// Changes a signal after earlier writes, and rings its owner's bell. `Set` is an atomic store, not a read-modify-write: other
+/// atomic operations come before or after it as a whole, and its old value is not needed. The change is visible when this function
+/// returns.
 ///
 /// # Safety
 ///

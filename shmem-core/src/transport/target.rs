@@ -55,8 +55,8 @@ impl Target {
         let to = self.at(offset, to);
         if pattern.is_nested() {
             let plan = TransferPlan::auto(*pattern);
-            // SAFETY: `at` has found the hull of the destination blocks in the target, and the assertion the hull of the packed ones
-            // in `data`, which is private memory. The destination blocks are nested (`is_nested`), thus disjoint.
+            // SAFETY: `at` has found the hull of the destination blocks in the target, and the assertion the hull of the packed
+            // ones in `data`, which is private memory. The destination blocks are nested (`is_nested`), thus disjoint.
             return unsafe { strided::execute_dyn(&plan, to, data.as_ptr()) };
         }
         // One by one, because the blocks may overlap.

@@ -25,7 +25,8 @@ pub struct Exchanged {
 /// The services of a launcher for the PEs of a job.
 ///
 /// `put`, `fence` and `get` are the key-value exchange that process managers offer. `share` passes file
-/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order.
+/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order. Each of these methods, and
+/// `exchange` and `told_by`, fails if the launcher cannot be reached; a `get` also fails if there is no such value.
 pub trait Bootstrap: Send + Sync {
     /// Returns the launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;
@@ -86,19 +87,19 @@ pub trait Bootstrap: Send + Sync {
         Exchanged::default()
     }
 
-    /// Returns each PE's `value`. Collective. Calls [`told_by`](Self::told_by) for all PEs.
+    /// Returns each PE's `value`. Collective. Calls [`gather_from`](Self::gather_from) for all PEs.
     fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let all: Vec<usize> = (0..self.count()).collect();
-        self.told_by(&all, key, value)
+        self.gather_from(&all, key, value)
     }
 
-    /// Returns the `value` of each PE in `tellers`. Collective: all PEs pass an equal list. Values of other PEs are ignored. The
+    /// Returns the `value` of each PE in `sources`. Collective: all PEs pass an equal list. Values of other PEs are ignored. The
     /// longest value determines the number of rounds of `put`, `fence` and `get`.
-    fn told_by(&self, tellers: &[usize], key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    fn gather_from(&self, sources: &[usize], key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let framed = [&(value.len() as u64).to_le_bytes(), value].concat();
         let mut parts = framed.chunks(ROUND_BYTES);
-        let tells = tellers.contains(&self.number());
-        let mut values = vec![Vec::new(); tellers.len()];
+        let tells = sources.contains(&self.number());
+        let mut values = vec![Vec::new(); sources.len()];
         let (mut round, mut rounds) = (0, 1);
         while round < rounds {
             let key = format!("{key}#{round}");
@@ -106,7 +107,7 @@ pub trait Bootstrap: Send + Sync {
                 self.put(&key, parts.next().unwrap_or_default())?;
             }
             self.fence()?;
-            for (pe, value) in tellers.iter().zip(&mut values) {
+            for (pe, value) in sources.iter().zip(&mut values) {
                 value.extend(self.get(*pe, &key)?);
                 let needed = rounds_of(value, round + 1).ok_or_else(|| {
                     invalid(format!("what PE {pe} says under `{key}` is not as long as it says"))

@@ -24,7 +24,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Claims a PE of a job. Returns `None` if another user has bound the name, because that user's process cannot be the PE.
+    /// Claims a PE of a job. Returns `None` if another user, who cannot be the PE, or an unknown process has bound the name.
     ///
     /// Fails if another process of this user has claimed the PE.
     pub(super) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {

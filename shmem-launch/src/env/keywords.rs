@@ -71,7 +71,7 @@ named! {
     /// Algorithms that move the data of a collective.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveWay {
-        /// One chunk of data in each barrier round.
+        /// One piece of the data with each barrier.
         Barriers = "barriers",
         /// Through ring buffers, on one node.
         Rings = "rings",

@@ -130,13 +130,13 @@ impl Settings {
         let mut settings = Self::from_env(process())?;
         // SAFETY: `getauxval` reads a number from the process's auxiliary vector.
         if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
-            settings.distrust();
+            settings.ignore_library_names();
         }
         Ok(settings)
     }
 
     /// Ignores variables that name libraries, because the process has rights that the user who set them may not have.
-    pub(super) fn distrust(&mut self) {
+    pub(super) fn ignore_library_names(&mut self) {
         for (variable, named) in [(&LIBFABRIC, &mut self.libfabric), (&LIBPMIX, &mut self.libpmix)] {
             if let Some(file) = named.take() {
                 let name = variable.name;

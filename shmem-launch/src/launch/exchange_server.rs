@@ -17,11 +17,11 @@ pub(crate) const MAX_OFFERED: usize = 1 << 20;
 /// Values that PEs have put since the last fence, and descriptors (of type `D`) to share.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
-    seats: BTreeMap<usize, Seat<D>>,
+    seats: BTreeMap<usize, PeExchange<D>>,
 }
 
 #[derive(Debug)]
-struct Seat<D> {
+struct PeExchange<D> {
     host: u32,
     arrived: Option<CollectiveCall>,
     offers: BTreeMap<String, Vec<u8>>,
@@ -57,7 +57,8 @@ pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), String> {
 
 impl<D> Rendezvous<D> {
     pub(crate) fn new(pes: impl IntoIterator<Item = (usize, u32)>) -> Self {
-        let seat = |host| Seat { host, arrived: None, offers: BTreeMap::new(), bytes: 0, shared: Vec::new() };
+        let seat =
+            |host| PeExchange { host, arrived: None, offers: BTreeMap::new(), bytes: 0, shared: Vec::new() };
         Self { seats: pes.into_iter().map(|(pe, host)| (pe, seat(host))).collect() }
     }
 
@@ -99,7 +100,7 @@ impl<D> Rendezvous<D> {
             ));
         }
         self.seats.entry(pe).and_modify(|seat| seat.arrived = Some(step));
-        let meets = |seat: &Seat<D>| step == CollectiveCall::Fence || seat.host == host;
+        let meets = |seat: &PeExchange<D>| step == CollectiveCall::Fence || seat.host == host;
         if self.seats.values().any(|seat| meets(seat) && seat.arrived != Some(step)) {
             return Ok(None);
         }
@@ -117,7 +118,7 @@ impl<D> Rendezvous<D> {
     }
 }
 
-impl<D> Seat<D> {
+impl<D> PeExchange<D> {
     /// Stores a value. It replaces an earlier value of the same key.
     fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), String> {
         check(&key, &value)?;
@@ -161,7 +162,7 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
 }
 
 /// Returns the packets that give each PE of a host the descriptors of the other PEs: first their counts, then the descriptors.
-pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
+pub(crate) fn distribute<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
     lists.iter().flat_map(move |(to, _)| {
         let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
         let each = others().map(|list| list.len() as u32).collect();
@@ -229,7 +230,7 @@ mod tests {
             .map(|(pe, count)| (pe, (0..count).map(|k| 1000 * pe + k).collect()))
             .into();
         for (pe, own) in &lists {
-            let mut sent = hand_round(&lists).filter(|(to, ..)| to == pe);
+            let mut sent = distribute(&lists).filter(|(to, ..)| to == pe);
             let Some((_, ToPe::Sharing { each }, none)) = sent.next() else { panic!() };
             assert!(none.is_empty());
             let others: Vec<&Vec<usize>> =

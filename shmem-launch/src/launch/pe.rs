@@ -33,7 +33,7 @@ pub(crate) struct PeProcess {
     /// The PE's end of the lifeline, a pipe without data. The launcher's end closes when the launcher dies.
     pub(crate) lifeline: Rc<OwnedFd>,
     _held: OwnedFd,
-    /// The first descriptor that the PE shared: memory that contains its [`record`].
+    /// The first descriptor that the PE shared: memory that contains its [record](pe_record).
     pub(crate) memory: Option<Rc<OwnedFd>>,
     pub(crate) finished: bool,
     /// Description of the PE's abort, if the PE has aborted the job.

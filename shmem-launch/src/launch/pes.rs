@@ -11,7 +11,7 @@ use rustix::process::{Signal, Uid};
 
 use super::Launch;
 use super::error::LaunchError;
-use super::exchange_server::{Met, Rendezvous, hand_round, pack};
+use super::exchange_server::{Met, Rendezvous, distribute, pack};
 use super::output::Forwarders;
 use super::pe::{Outgoing, PeProcess};
 use super::protocol::{ToLauncher, ToPe, VERSION};
@@ -243,7 +243,7 @@ impl Pes {
                     Ok(None) => {}
                     Ok(Some(Met::Fence(values))) => self.deliver(&pack(values)),
                     Ok(Some(Met::Share(lists))) => {
-                        for (to, reply, descriptors) in hand_round(&lists) {
+                        for (to, reply, descriptors) in distribute(&lists) {
                             self.members[to].reply(&reply, descriptors.into_iter().cloned().collect());
                         }
                         lists.iter().for_each(|(pe, _)| self.members[*pe].flush());

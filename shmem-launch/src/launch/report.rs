@@ -7,7 +7,7 @@ use std::time::Duration;
 use shmem_core::memory::Machine;
 
 use super::posix_signals;
-use crate::diagnostics::numbers;
+use crate::pe_list::numbers;
 
 /// Upper limit on the states of other PEs that a report lists.
 const MOST_GROUPS: usize = 8;

@@ -95,9 +95,9 @@ impl Run {
         while !self.pes.are_over() {
             let ready = self.sleep();
             while let Some(signal) = self.signals.as_ref().and_then(Signals::next) {
-                self.heed(signal);
+                self.on_signal(signal);
             }
-            self.pes.serve(&ready).into_iter().for_each(|event| self.hear(event));
+            self.pes.serve(&ready).into_iter().for_each(|event| self.on_event(event));
             self.heed_outlets();
             self.move_on(Instant::now());
         }
@@ -125,7 +125,7 @@ impl Run {
     fn heed_outlets(&mut self) {
         for kind in [StdStream::Out, StdStream::Err] {
             if let Some(Err(error)) = self.outlets.end(kind) {
-                self.lack_room(kind, &error);
+                self.on_write_error(kind, &error);
             }
         }
     }
@@ -159,12 +159,16 @@ impl Run {
         next.into_iter().flatten().min()
     }
 
-    fn hear(&mut self, event: Event) {
+    fn on_event(&mut self, event: Event) {
         match event {
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
             Event::Died(death) => self.note(death),
             Event::Broken { pe, what } => {
-                self.break_down(&format!("PE {pe}: {what}"), Failure::Broken { pe, what: what.clone() }, 1);
+                self.end_with_report(
+                    &format!("PE {pe}: {what}"),
+                    Failure::Broken { pe, what: what.clone() },
+                    1,
+                );
             }
         }
     }
@@ -176,7 +180,7 @@ impl Run {
             && now >= at
         {
             let text = format!("the job has run for the {time:?} it was given");
-            self.break_down(&text, Failure::TimedOut, 124);
+            self.end_with_report(&text, Failure::TimedOut, 124);
         }
         match self.phase {
             Phase::Settling(until) if now >= until || self.is_settled() => self.tell_death(),
@@ -228,7 +232,7 @@ impl Run {
         self.end(Some(Signal::TERM), GRACE, Some(pe));
     }
 
-    fn heed(&mut self, Received { number, by_terminal }: Received) {
+    fn on_signal(&mut self, Received { number, by_terminal }: Received) {
         if number == libc::SIGQUIT {
             let clauses = standings(&self.pes.standings());
             return self.say(&format!("the PEs now:\n  {}", clauses.join("\n  ")));
@@ -245,7 +249,7 @@ impl Run {
     }
 
     /// Ends a job in which no PE has died, and reports what the PEs were doing.
-    fn break_down(&mut self, text: &str, failure: Failure, code: u8) {
+    fn end_with_report(&mut self, text: &str, failure: Failure, code: u8) {
         if !matches!(self.phase, Phase::Ending(_)) {
             self.fail(text, failure, code, None);
             self.end(Some(Signal::TERM), GRACE, None);
@@ -291,12 +295,12 @@ impl Run {
             self.wait(&mut Vec::new(), left);
         }
         if let Some(Err(error)) = self.outlets.end(kind) {
-            self.lack_room(kind, &error);
+            self.on_write_error(kind, &error);
         }
     }
 
     /// Handles an error in writing output. A closed pipe is not treated as a failure.
-    fn lack_room(&mut self, kind: StdStream, error: &io::Error) {
+    fn on_write_error(&mut self, kind: StdStream, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;
         }
@@ -306,7 +310,7 @@ impl Run {
             self.say(&what);
             self.failure = Some((Failure::Output { what }, 1));
         } else {
-            self.break_down(&what, Failure::Output { what: what.clone() }, 1);
+            self.end_with_report(&what, Failure::Output { what: what.clone() }, 1);
         }
     }
 
@@ -332,7 +336,7 @@ mod tests {
     #[test]
     fn output_that_finds_no_room_is_told_of_the_stream_that_it_went_to() {
         let mut run = run();
-        run.lack_room(StdStream::Err, &io::ErrorKind::StorageFull.into());
+        run.on_write_error(StdStream::Err, &io::ErrorKind::StorageFull.into());
         let said = "what the PEs print cannot be written to standard output: no storage space; PEs 0, 1 ";
         assert!(run.report.starts_with(said), "{}", run.report);
     }
@@ -344,7 +348,7 @@ mod tests {
             [Event::Aborted { pe: 0, code: 1, message: evil() }, Event::Broken { pe: 0, what: evil() }]
         {
             let mut run = run();
-            run.hear(event.clone());
+            run.on_event(event.clone());
             run.move_on(Instant::now());
             let report = run.report;
             assert!(report.contains(r"\u{1b}]0;x\u{7}\r\u{9b}2J"), "{report:?} of {event:?}");

@@ -21,8 +21,9 @@ use super::socket::Channel;
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
 use crate::env::{OFI_INTERFACE, OFI_PROVIDER};
 
-/// Variables that PEs get unless they are set already. libfabric reads them when it is loaded. For each endpoint `ofi_rxm` touches
-/// this number of 16 KiB buffers, by default 4096 (version 1.17) or 8192 (2.1). The runtime limits operations in flight.
+/// Variables that PEs get unless they are set already. libfabric reads them before a call could set them. For each endpoint
+/// `ofi_rxm` touches this number of 16 KiB buffers, by default 4096 (version 1.17) or 8192 (2.1). The runtime limits operations in
+/// flight.
 pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
 
 /// Prefixes of the names of libfabric's providers that use internet protocols.

@@ -28,12 +28,12 @@ pub struct ArrayBuilder<'w, L: ThreadLevel, const D: usize, S: Storage = Chosen>
     storage: S,
     kind: Option<StorageKind>,
     chunks: Option<usize>,
-    partition: Home,
+    partition: PartitionChoice,
 }
 
 /// The partition in which the array is allocated.
 #[derive(Clone, Copy)]
-enum Home {
+enum PartitionChoice {
     Named(Declaration),
     Numbered(u32),
 }
@@ -61,7 +61,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: "NUMA-Aware Array Storage" (Chapel).
     pub fn array<const D: usize>(&self, shape: [usize; D]) -> ArrayBuilder<'_, L, D> {
-        let partition = Home::Named(default::DECLARATION);
+        let partition = PartitionChoice::Named(default::DECLARATION);
         ArrayBuilder { world: self, shape, storage: Chosen, kind: None, chunks: None, partition }
     }
 }
@@ -82,13 +82,13 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
 
     /// Allocates memory of the partition's kind, policy and page size. With storage `Single`, it is in the partition's heap.
     pub fn partition<P: Partition>(mut self) -> Self {
-        self.partition = Home::Named(P::DECLARATION);
+        self.partition = PartitionChoice::Named(P::DECLARATION);
         self
     }
 
     /// As [`partition`](Self::partition), by the partition's ID.
     pub fn partition_id(mut self, id: u32) -> Self {
-        self.partition = Home::Numbered(id);
+        self.partition = PartitionChoice::Numbered(id);
         self
     }
 
@@ -158,8 +158,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let (spec, segment, grant, page, huge) = {
             let partitions = job.memory.partitions.read();
             let at = match self.partition {
-                Home::Named(declaration) => partitions.table().position_of_name(declaration.name.as_str())?,
-                Home::Numbered(id) => partitions.table().position_of(id)?,
+                PartitionChoice::Named(declaration) => {
+                    partitions.table().position_of_name(declaration.name.as_str())?
+                }
+                PartitionChoice::Numbered(id) => partitions.table().position_of(id)?,
             };
             let each = partitions.grants()[at].values();
             let page = each.iter().map(|grant| grant.pgsize).max().unwrap_or(0);
@@ -183,7 +185,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             if zero && contents.is_none() {
                 return;
             }
-            let writing = Writing { world, location };
+            let writing = AbortOnPanic { world, location };
             // SAFETY: `fill`'s caller has just made `parts` in this PE's slot, aligned for elements, and unknown to other PEs.
             unsafe { first_elements::write(world.endpoint().mine(0), &chunking, kind, parts, contents) };
             std::mem::forget(writing);
@@ -225,7 +227,7 @@ impl<L: ThreadLevel, const D: usize> ArrayBuilder<'_, L, D, Chosen> {
     }
 }
 
-impl std::fmt::Display for Home {
+impl std::fmt::Display for PartitionChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Named(declaration) => write!(f, "{}", declaration.name),
@@ -249,12 +251,12 @@ impl<L: ThreadLevel> World<L> {
 }
 
 /// A guard that ends the job when it is dropped by a panic of the program while first elements are written.
-struct Writing<'w, L: ThreadLevel> {
+struct AbortOnPanic<'w, L: ThreadLevel> {
     world: &'w World<L>,
     location: &'static Location<'static>,
 }
 
-impl<L: ThreadLevel> Drop for Writing<'_, L> {
+impl<L: ThreadLevel> Drop for AbortOnPanic<'_, L> {
     fn drop(&mut self) {
         let text = format!(
             "a panic in the first elements of the array at {} ends the job: other PEs make the same array",

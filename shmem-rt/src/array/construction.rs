@@ -38,6 +38,7 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) location: &'static Location<'static>,
     /// NUMA node of each chunk's memory on this PE; empty if chunks are not placed.
     pub(super) nodes: Vec<u32>,
+    /// How strictly pages are placed: [`Spread::Bound`] or [`Spread::Preferred`].
     pub(super) spread: Spread,
     /// The kind of memory, if the partition asks for one.
     pub(super) kind: Option<Kind>,

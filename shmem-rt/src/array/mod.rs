@@ -13,7 +13,7 @@
 //!
 //! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether
 //! a PE has failed. An array has one allocation in the ledger for each of its ranges, so it is dropped and reclaimed
-//! like any object. `segments` then removes segments and restores the placement of pages.
+//! like any object. `dynamic_segments` then removes segments and restores the placement of pages.
 //!
 //! On a machine with one memory node, pages are not placed. The order of steps is always: map, bind, touch, register, announce.
 //!

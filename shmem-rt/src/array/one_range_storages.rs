@@ -1,6 +1,7 @@
 //! Storages of one range: in the heap of a partition, or in a segment.
 //!
-//! In the heap, which is registered already, the array has whole pages, placed by chunk. Freeing it gives the partition new pages.
+//! In the heap, which is registered already, the array has whole pages, placed by chunk. Freeing it puts new pages in
+//! their place, on the nodes of the partition.
 //!
 //! The pages of a segment are placed by chunk, or block by block on the nodes in turn. Pages are bound to nodes before they are
 //! populated, and populated before the segment is registered. Freeing the array removes the segment on every PE.
@@ -91,7 +92,7 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
-        // If the request populates pages, `segments::make` checks that memory suffices.
+        // If the request populates pages, `dynamic_segments::make` checks that memory suffices.
         let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| dynamic_segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {

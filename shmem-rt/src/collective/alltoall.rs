@@ -16,7 +16,7 @@ use shmem_launch::env::CollectiveWay as Way;
 use super::barrier_payload::{GRAIN, Parts, Portion};
 use super::choose::{Pattern, TeamShape};
 use super::compared_argument::{Argument, new_list};
-use super::request::{Held, Started, Task};
+use super::request::{Started, Task, TransferBuffer};
 use super::schedule::Pairwise;
 use super::staging::{BarrierRoom, Staged, Turn, of_one_node};
 use super::user_buffer::{RecvBuf, SendBuf};
@@ -218,7 +218,7 @@ impl Team {
             // below.
             self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);
         }
-        let task = Task { source: Held::new(given), ..Task::of(steps, result) };
+        let task = Task { source: TransferBuffer::new(given), ..Task::of(steps, result) };
         let bytes = items * size_of::<T>();
         argument.start(Family::StartAlltoall, words, &subject, (bytes, task), move |result| {
             into.write(token, |into| bytemuck::cast_slice_mut(into).copy_from_slice(result));

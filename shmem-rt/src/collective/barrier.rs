@@ -14,7 +14,7 @@
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use shmem_core::context::{Endpoint, Far, Initiator};
+use shmem_core::context::{Endpoint, Initiator, RemotePath};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::segment_table::SYSTEM;
@@ -24,7 +24,7 @@ use shmem_core::transport::{Remote, SignalOp, Until};
 
 use super::barrier_payload::{Message, Nothing, Payload, direct, word_of};
 use super::compared_argument::Argument;
-use super::mismatch::Stranger;
+use super::mismatch::MismatchLocation;
 use super::request::{Started, Task};
 use super::schedule::Round;
 use crate::group::{BarrierKind, CallSignature, Collective, Operation, Team};
@@ -124,7 +124,7 @@ impl Collective<'_> {
         let Self { team, endpoint, .. } = *self;
         let signatures = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index].signatures[half(count)];
         if !team.neighbours().iter().all(|pe| signatures(pe).equals(words)) {
-            self.disagree(signature, count, Stranger::Here);
+            self.disagree(signature, count, MismatchLocation::Here);
         }
     }
 
@@ -160,7 +160,7 @@ impl Collective<'_> {
             || self.activity(signature, count),
         );
         if differs {
-            self.disagree(signature, count, Stranger::Here);
+            self.disagree(signature, count, MismatchLocation::Here);
         }
     }
 
@@ -188,7 +188,7 @@ impl Collective<'_> {
                 }
                 area.node.open();
             }
-            Arrival::Mismatch => self.disagree(signature, count, Stranger::Here),
+            Arrival::Mismatch => self.disagree(signature, count, MismatchLocation::Here),
         }
     }
 
@@ -222,7 +222,7 @@ impl Collective<'_> {
         if messages == 0 {
             return;
         }
-        let expected = &area.expected_straight[set];
+        let expected = &area.expected_direct[set];
         let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
         // The low 16 bits count the messages, if there are at most 65,535 nodes.
         let counted = |shown: u64| shown as u16 == all as u16 && nodes <= usize::from(u16::MAX);
@@ -232,7 +232,7 @@ impl Collective<'_> {
             shown == all || counted(shown)
         });
         if arrived.load(Ordering::Acquire) != all {
-            self.disagree(signature, count, Stranger::Elsewhere);
+            self.disagree(signature, count, MismatchLocation::Elsewhere);
         }
         expected.store(all, Ordering::Relaxed);
     }
@@ -252,18 +252,18 @@ impl Collective<'_> {
         let to = team.leader((team.node + distance) % nodes);
         let message = payload.send(self, round);
         self.send(to, message, word_of(team, set, number), word);
-        let known = area.expected_straight[set].load(Ordering::Relaxed);
+        let known = area.expected_direct[set].load(Ordering::Relaxed);
         let strayed = || nothing_straight && area.direct[set].load(Ordering::Relaxed) != known;
         let before = area.expected[set][number].load(Ordering::Relaxed);
         let (expected, arrived) = (before.wrapping_add(word), &area.rounds[set][number]);
         self.wait_for_nodes(signature, count, || arrived.load(Ordering::SeqCst) != before || strayed());
         let shown = arrived.load(Ordering::Acquire);
         if shown == before {
-            self.disagree(signature, count, Stranger::Elsewhere);
+            self.disagree(signature, count, MismatchLocation::Elsewhere);
         }
         let equals = |words| area.remote_signatures[set][number].equals(words);
         if shown != expected || !payload.signature().is_none_or(equals) {
-            self.disagree(signature, count, Stranger::On((team.node + nodes - distance) % nodes));
+            self.disagree(signature, count, MismatchLocation::On((team.node + nodes - distance) % nodes));
         }
         area.expected[set][number].store(expected, Ordering::Relaxed);
         payload.receive(self, round);
@@ -295,7 +295,7 @@ impl Collective<'_> {
         );
     }
 
-    fn far(&self) -> &Far {
+    fn far(&self) -> &RemotePath {
         let far = self.team.job.network.barriers.as_ref();
         far.unwrap_or_else(|| unreachable!("several nodes have a transport"))
     }

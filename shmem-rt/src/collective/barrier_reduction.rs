@@ -4,7 +4,7 @@
 //! these nodes' ranks. So operands are combined in the order of the [tree](super::reduction_order), each exactly once. For an exact
 //! operation (one whose result is the same in any order) a single value replaces the cover. A value has the same offset on all
 //! nodes, so the sender knows the offset. On a node's first member, received values are stored in the receive buffer, and combined
-//! values on the work buffer ([`barrier_payload`](super::barrier_payload)).
+//! values in the work buffer ([`barrier_payload`](super::barrier_payload)).
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -143,8 +143,8 @@ impl<'p> PartialResults<'p> {
             + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Returns the offset of work buffer buffer `which`, for values of all other nodes. Members of the node read the result in
-    /// buffer 0.
+    /// Returns the offset of buffer `which` in the work buffer, for values of all other nodes. The node's members read the result
+    /// in buffer 0.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         work_buffer(team) + own + which * self.room(self.most(self.layout.nodes() - 1))

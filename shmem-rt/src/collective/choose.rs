@@ -343,10 +343,10 @@ mod tests {
             (of(5, 1), PRIVATE, Reduction(16 << 10), Rings),
             (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Barriers),
             (of(1000, 1), PRIVATE, Reduction(1 << 20), Rings),
-            // Who shares cores is woken by a barrier, and not by each other one.
+            // Where PEs share cores, barriers, because in rings each member would wake every other member.
             (shared, PRIVATE, Broadcast(64 << 10), Barriers),
             (shared, PRIVATE, Broadcast(1 << 20), Rings),
-            // Where messages cost more, barriers; and where there are no windows, one goes nowhere, or each other has a word.
+            // Barriers where messages cost more, without windows, for one member, and for more ranks than credit counters.
             (of(64, 64), PRIVATE, Reduction(16 << 10), Windows),
             (costly, PRIVATE, Reduction(16 << 10), Barriers),
             (without_windows, PRIVATE, Broadcast(1 << 20), Barriers),

@@ -1,7 +1,7 @@
 //! The progress engine: executes the [schedules](super::schedule) of one member. Each poll executes all steps that need no wait.
 //!
-//! A waiting member polls the engine, for blocking and for started collectives. The engine never blocks. [`Transfers`] moves chunks and
-//! credits.
+//! A waiting member polls the engine, for blocking and for started collectives. The engine never blocks. [`Transfers`] moves chunks
+//! and credits.
 
 use shmem_core::planted_fault::mutant;
 
@@ -26,8 +26,8 @@ pub(super) trait Transfers {
 
     fn copy(&mut self, slot: usize, into: Place);
 
-    /// Combines this member's operand, stored at `into`, with the operands of the `members - 1` others, and writes the result to `into`.
-    /// Slot `first + k`, modulo the number of slots, contains the operand of group member `mine - 1 - k`, modulo `members`.
+    /// Combines this member's operand, stored at `into`, with the operands of the `members - 1` others, and writes the result to
+    /// `into`. Slot `first + k`, modulo the number of slots, contains the operand of group member `mine - 1 - k`, modulo `members`.
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place);
 }
 
@@ -159,7 +159,7 @@ impl Pipeline {
         true
     }
 
-    /// Gives a credit to the sender of the next chunk for a slot that was just freed. Credits for a quarter of the slots are sent together.
+    /// Gives a credit to the sender of the next chunk for a freed slot. Credits for a quarter of the slots are sent together.
     fn give(&mut self, transfers: &mut impl Transfers) {
         let quarter = (self.slots / 4).clamp(1, MOST_TOGETHER);
         if !self.emptied.is_multiple_of(quarter) {

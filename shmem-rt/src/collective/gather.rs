@@ -15,7 +15,7 @@ use shmem_launch::env::CollectiveWay as Way;
 use super::barrier_payload::{Shares, room_of_each};
 use super::choose::Pattern;
 use super::compared_argument::{Argument, Root, new_list};
-use super::request::{Held, Started, Task};
+use super::request::{Started, Task, TransferBuffer};
 use super::staging::{BarrierRoom, Ring, Staged, Turn};
 use super::user_buffer::{RecvBuf, SendBuf, with_room};
 use crate::group::{CallSignature, Collective, Operation, Team};
@@ -184,15 +184,15 @@ impl Team {
         let mut blocks = vec![0; bytes * members];
         blocks[self.rank() * bytes..][..bytes].copy_from_slice(&mine);
         let steps = self.steps(Pattern::Fcollect(bytes), 0, 1);
-        let task = Task { source: Held::new(mine), ..Task::of(steps, blocks) };
+        let task = Task { source: TransferBuffer::new(mine), ..Task::of(steps, blocks) };
         argument.start(Family::StartFcollect, words, &subject, (bytes, task), move |result| {
             all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
         })
     }
 }
 
-/// Runs any form of `collect`. `number` is the destination's word for comparison. `room` maps a number of elements to the
-/// destination.
+/// Runs any form of `collect`. Members compare `number`, a word of the destination or the root. `room` maps a number of elements
+/// to the destination.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,

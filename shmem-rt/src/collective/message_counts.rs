@@ -1,5 +1,5 @@
-//! Counts the messages and bytes that collectives send between nodes, without running a job. Payloads of barriers are counted node by node.
-//! Schedules are executed rank by rank by the [engine](super::engine), with [`Transfers`] that only count.
+//! Counts the messages and bytes that collectives send between nodes, without running a job. Payloads of barriers are counted node
+//! by node. Schedules are executed rank by rank by the [engine](super::engine), with [`Transfers`] that only count.
 
 use super::barrier_payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::barrier_reduction::{PartialResults, most_bytes};

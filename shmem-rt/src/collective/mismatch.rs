@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use shmem_core::pe::Pe;
 use shmem_core::run_length::groups;
 use shmem_core::system_area::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
-use shmem_launch::diagnostics::numbers;
+use shmem_launch::pe_list::numbers;
 
 use super::pipelined::request_area;
 use crate::caller;
@@ -16,7 +16,7 @@ use crate::group::{CallSignature, Collective, END};
 use crate::job::Job;
 
 /// Timeout for the records of the other PEs after a mismatch: twice the longest sleep of a waiting PE.
-const TESTIMONY: Duration = Duration::from_secs(1);
+const RECORD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Maximum number of PEs on other nodes whose records are read.
 const MOST_ASKED: usize = 64;
@@ -28,7 +28,7 @@ const RETURNED: &str = "returned from `main`";
 
 /// Location of the members that called another operation.
 #[derive(Clone, Copy)]
-pub(super) enum Stranger {
+pub(super) enum MismatchLocation {
     Here,
     On(usize),
     /// On another node, which is unknown.
@@ -77,7 +77,7 @@ pub(super) fn in_words(theirs: Option<Activity>) -> String {
 impl Collective<'_> {
     /// Ends the job, because members are in different operations.
     #[cold]
-    pub(super) fn disagree(&self, signature: &CallSignature<'_>, count: u64, other: Stranger) -> ! {
+    pub(super) fn disagree(&self, signature: &CallSignature<'_>, count: u64, other: MismatchLocation) -> ! {
         let Self { team, endpoint, .. } = *self;
         let mine = self.activity_with_place(signature, count);
         // SAFETY: only this PE's own record is changed, by the record's methods, which keep its protocol.
@@ -91,9 +91,9 @@ impl Collective<'_> {
             team.system_at(endpoint, *first).record.raise_question();
         }
         let is_asked = |rank: usize| match other {
-            Stranger::Here => false,
-            Stranger::On(node) => team.node_of(rank) == node,
-            Stranger::Elsewhere => {
+            MismatchLocation::Here => false,
+            MismatchLocation::On(node) => team.node_of(rank) == node,
+            MismatchLocation::Elsewhere => {
                 let node = team.node_of(rank);
                 node != team.node && team.leader(node) == team.member(rank)
             }
@@ -109,7 +109,7 @@ impl Collective<'_> {
                         break activity.to_string();
                     }
                     // The PE has left the barrier, or has not answered.
-                    theirs if start.elapsed() > TESTIMONY => break in_words(theirs),
+                    theirs if start.elapsed() > RECORD_TIMEOUT => break in_words(theirs),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };

@@ -1,8 +1,8 @@
 //! Collectives of teams.
 //!
 //! A call is a method of `Team` in the file of its family. [`choose`] picks one of four *ways* (below) for its data to travel.
-//! [`world`] repeats the methods for the world, and [`untyped`] repeats them for bytes, for a C library. [`request`] has the
-//! non-blocking forms.
+//! [`world_methods`] repeats the methods for the world, and [`untyped`] repeats them for bytes, for a C library. [`request`] has
+//! the non-blocking forms.
 //!
 //! | family | file | between nodes, short (barriers) | between nodes, long | on one node, long |
 //! |---|---|---|---|---|
@@ -33,13 +33,13 @@
 //!   others read them there.
 //! * **direct**: long symmetric objects on one node. Members read and write them in place: one copy.
 //! * **windows**: long data between nodes. Chunks are pipelined through a window, which is a receive buffer on each member (not
-//!   MPI's). A [schedule] gives the order of chunks, the [engine] executes the schedule, and [`windows`] copies the chunks.
+//!   MPI's). A [schedule] gives the order of chunks, the [engine] executes the schedule, and [`pipelined`] copies the chunks.
 //!
 //! # Opening barrier and results
 //!
-//! Every collective begins with a checked [`barrier`], which carries a hash of the operation and its [arguments](call_argument). A
-//! difference of hashes ends the job with an error text that names both calls ([`mismatch`]). Hashes can collide, so members
-//! compare the arguments themselves where memory safety depends on that ([`exact_agreement`]).
+//! Every collective begins with a checked [`barrier`], which carries a hash of the operation and its
+//! [arguments](compared_argument). A difference of hashes ends the job with an error text that names both calls ([`mismatch`]).
+//! Hashes can collide, so members compare the arguments themselves where memory safety depends on that ([`exact_agreement`]).
 //!
 //! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result has the same bits on every layout
 //! and by every way. Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.

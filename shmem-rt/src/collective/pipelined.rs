@@ -14,23 +14,23 @@
 //!   whose accesses cannot race. So a PE in another operation causes at worst a wrong result or a wait. The opening barrier finds
 //!   the mismatch.
 //! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
-//! * **Sources** are read by transfers that go on. The maker of a [`Carrier`] keeps the source until the transfers are complete:
-//!   neither the call nor the process ends earlier ([`under_way`]).
+//! * **Sources** are read by transfers that go on. The maker of a [`ChunkTransfers`] keeps the source until the transfers are
+//!   complete: neither the call nor the process ends earlier ([`under_way`]).
 //! * **No transfer's source is written meanwhile** by a collective. A result is forwarded after it has arrived. A reduction
 //!   overwrites sent data only with a value that was computed from these data (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use shmem_core::context::Far;
+use shmem_core::context::RemotePath;
 use shmem_core::object::Extent;
 use shmem_core::planted_fault::mutant;
 use shmem_core::segment_table::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
 use shmem_core::system_area::{
-    MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea, WINDOW_BYTES,
-    WORLD_REQUEST_BYTES, Window,
+    ChunkCounters, MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea,
+    WINDOW_BYTES, WORLD_REQUEST_BYTES,
 };
 use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 
@@ -82,7 +82,7 @@ impl Collective<'_> {
         // SAFETY: the world's window is a part of the system area. For another team, all members have compared call signatures and
         // then taken the bytes of a window there, aligned, for nothing else, as long as the team has a handle (`take_windows`).
         // Windows are atomics.
-        let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
+        let window = unsafe { &*endpoint.mine(team.window()).cast::<ChunkCounters>() };
         window.clear(progress.credits);
         let count = self.next_barrier();
         if !mutant("stream-unopened") {
@@ -98,8 +98,8 @@ impl Collective<'_> {
             }
         };
         under_way(quiet, || {
-            let mut carrier = Carrier {
-                reach: Reach { job: &team.job, members: &team.members, rank },
+            let mut carrier = ChunkTransfers {
+                reach: PeerMemory { job: &team.job, members: &team.members, rank },
                 slots: Slots::of_window(team, cut),
                 source,
                 result,
@@ -146,13 +146,13 @@ impl Slots {
     pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
         assert!(slots <= MOST_SLOTS, "{slots} slots");
         let window = team.window();
-        let [arrived, credits] = [offset_of!(Window, arrived), offset_of!(Window, credits)];
+        let [arrived, credits] = [offset_of!(ChunkCounters, arrived), offset_of!(ChunkCounters, credits)];
         // If the slots do not fit the window, chunks go directly to objects, and slots consist of counters only.
         let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
         Self {
             arrived: window + arrived,
             credits: window + credits,
-            room: window + size_of::<Window>(),
+            room: window + size_of::<ChunkCounters>(),
             bytes,
             count: slots,
         }
@@ -185,13 +185,13 @@ pub(super) fn request_area(team: usize, place: usize) -> usize {
 
 /// Access of the member with rank `rank` to the runtime memory of the other members.
 #[derive(Clone, Copy)]
-pub(super) struct Reach<'c> {
+pub(super) struct PeerMemory<'c> {
     pub(super) job: &'c Job,
     pub(super) members: &'c Members,
     pub(super) rank: usize,
 }
 
-impl<'c> Reach<'c> {
+impl<'c> PeerMemory<'c> {
     /// Returns the start of a member's slot in the arena; None for a member on another node.
     fn near(&self, rank: usize) -> Option<*mut u8> {
         Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
@@ -219,7 +219,7 @@ impl<'c> Reach<'c> {
         bell.ring();
     }
 
-    fn far(&self) -> &'c Far {
+    fn far(&self) -> &'c RemotePath {
         let far = self.job.network.own.as_ref();
         far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"))
     }
@@ -238,7 +238,7 @@ impl<'c> Reach<'c> {
             };
             return self.ring(start);
         }
-        let (word, nothing, Far { transport, channel }) =
+        let (word, nothing, RemotePath { transport, channel }) =
             (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
         // SAFETY: no bytes are put. The signal changes `word`, which is an aligned `AtomicU64` on every PE.
         unsafe { transport.put_signal(*channel, word, nothing, 0, word, op, Until::Return) };
@@ -246,8 +246,8 @@ impl<'c> Reach<'c> {
 }
 
 /// The transfers of one member, through shared memory and by the transport.
-pub(super) struct Carrier<'c> {
-    pub(super) reach: Reach<'c>,
+pub(super) struct ChunkTransfers<'c> {
+    pub(super) reach: PeerMemory<'c>,
     pub(super) slots: Slots,
     pub(super) source: SendBuf<'c>,
     pub(super) result: RecvBuf<'c>,
@@ -256,14 +256,14 @@ pub(super) struct Carrier<'c> {
     pub(super) op: Option<&'c dyn ReduceOp>,
 }
 
-impl Carrier<'_> {
+impl ChunkTransfers<'_> {
     fn place(&self, Place { memory, at, bytes }: Place) -> *mut u8 {
         assert!(memory == Memory::Result, "{bytes} bytes at {at} of the source");
         self.result.at(at, bytes)
     }
 }
 
-impl Transfers for Carrier<'_> {
+impl Transfers for ChunkTransfers<'_> {
     fn arrived(&self, slot: usize) -> u64 {
         self.reach.own(self.slots.arrived + slot * size_of::<u64>())
     }
@@ -300,7 +300,7 @@ impl Transfers for Carrier<'_> {
             return reach.ring(start);
         }
         let (into, word) = (reach.at(to, segment, into), reach.at(to, SYSTEM, counter));
-        let Far { transport, channel } = reach.far();
+        let RemotePath { transport, channel } = reach.far();
         // SAFETY: `source` is in bounds, and is kept and not written until the channel is quiet (head of the module). `into` is in
         // an object that is reserved on every PE, or in a slot. `word` is an aligned `AtomicU64` on every PE.
         unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };

@@ -445,7 +445,7 @@ impl Collective<'_> {
                 let part = slice_of(piece, to);
                 SendBuf::of(&data[part.clone()]).read(0, slot.room().part(place(rank, to), part.len()));
             }
-            if meets { slot.show_unheard() } else { slot.show() }
+            if meets { slot.publish_silently() } else { slot.show() }
         };
         contribute(&ring, data, 0);
         self.meet(signature);
@@ -465,7 +465,7 @@ impl Collective<'_> {
                 fold(members, reduction_order::Operands::InPlace(&operand), result, op);
                 op.settle(result);
                 data[own].copy_from_slice(result);
-                slot.show_unheard();
+                slot.publish_silently();
                 ring.take(contribution(piece));
                 if !meets {
                     ring.ring_others();
@@ -537,7 +537,8 @@ impl Collective<'_> {
                 .chunks_mut(most)
                 .for_each(|piece| self.combine_between_nodes(signature, scan, piece, op));
         }
-        // Fallback for ranks not in order by node, and for items larger than a buffer. Every member gathers and combines all items.
+        // Fallback for ranks not in order by node and, also on one node, for items larger than a buffer. Every member gathers and
+        // combines all items.
         let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {

@@ -1,14 +1,14 @@
 //! The tree that defines the result of a reduction.
 //!
-//! Floating sums depend on their order. So a reduction promises an order that depends on the number of ranks alone. A [`Vertex`] represents
-//! `2^k` consecutive ranks that begin at a multiple of `2^k`; the last vertex of a level is cut at the number of ranks. The value of a
-//! vertex is `op(value of the first half, value of the second half)`. An empty second half is skipped, because a zero in its place would
-//! change a result: `-0.0 + 0.0` is `+0.0`. The value of a single rank is its operand. The result is the value of the root: for seven ranks
-//! `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm of the ranks.
+//! Floating sums depend on their order. So a reduction promises an order that depends on the number of ranks alone. A [`Vertex`]
+//! represents `2^k` consecutive ranks that begin at a multiple of `2^k`; the last vertex of a level is cut at the number of ranks.
+//! The value of a vertex is `op(value of the first half, value of the second half)`. An empty second half is skipped, because a
+//! zero in its place would change a result: `-0.0 + 0.0` is `+0.0`. The value of a single rank is its operand. The result is the
+//! value of the root: for seven ranks `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm of the ranks.
 //!
-//! Members that combine only the two halves of a vertex get the same bits, on any PE and in any round. A member's partial results for a set
-//! of ranks are the values of the set's [cover](super::barrier_reduction::Cover). The first `n` ranks have a tree of their own, made of
-//! vertices of the whole tree, so scans [fold](fold) a prefix as reductions fold all ranks.
+//! Members that combine only the two halves of a vertex get the same bits, on any PE and in any round. A member's partial results
+//! for a set of ranks are the values of the set's [cover](super::barrier_reduction::Cover). The first `n` ranks have a tree of
+//! their own, made of vertices of the whole tree, so scans [fold](fold) a prefix as reductions fold all ranks.
 
 use core::iter::Peekable;
 use core::ops::Range;
@@ -17,7 +17,7 @@ use shmem_core::planted_fault::mutant;
 
 use super::reduce_op::ReduceOp;
 
-/// Bytes of the stack buffer for partial results, which fits the first-level cache. More ranks have more partial results, so shorter tiles.
+/// Bytes of the stack buffer for partial results. It fits the first-level cache. More ranks have more results, so shorter tiles.
 pub(super) const PARTIALS: usize = 4 << 10;
 
 /// Bytes of the stack buffer for short operands. To zero a larger buffer would take longer than to combine the operands.
@@ -79,9 +79,9 @@ impl Vertex {
         (end - first > 1).then_some((Self { first, end: middle }, Self { first: middle, end }))
     }
 
-    /// Computes one tile of the vertex's value. `given` yields vertices of known value, disjoint and in the order of ranks, with their
-    /// operand numbers. Returns the tile if the value is itself an operand in memory, and otherwise writes it to `into`. `partials` has
-    /// space for [`depth`](Self::depth) tiles.
+    /// Computes one tile of the vertex's value. `given` yields vertices of known value, disjoint and in the order of ranks, with
+    /// their operand numbers. Returns the tile if the value is itself an operand in memory, and otherwise writes it to `into`.
+    /// `partials` has space for [`depth`](Self::depth) tiles.
     fn value<'v>(
         self,
         given: &mut Peekable<impl Iterator<Item = (Self, usize)>>,
@@ -119,8 +119,8 @@ pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op
     fold_vertices(core::iter::once(Vertex::all(ranks)), given, operands, into, op);
 }
 
-/// Writes the values of `vertices` to `into`, one after the other. They are combined from known values, which `given` yields as (vertex,
-/// operand number) in the order of ranks.
+/// Writes the values of `vertices` to `into`, one after the other. They are combined from known values, which `given` yields as
+/// (vertex, operand number) in the order of ranks.
 pub(super) fn fold_vertices(
     vertices: impl Iterator<Item = Vertex> + Clone,
     given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -145,7 +145,7 @@ pub(super) fn fold_vertices(
     });
 }
 
-/// Calls `work` with zeroed memory for partial results: [`FEW`] bytes if `wanted` fits, else [`PARTIALS`] if `least` fits, else `least`.
+/// Calls `work` with zeroed memory for partial results: [`FEW`] bytes if `wanted` fits, [`PARTIALS`] if `least` fits, else `least`.
 fn with_partials<R>(least: usize, wanted: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match (least, wanted) {
         (_, 0..=FEW) => work(&mut [0; FEW]),

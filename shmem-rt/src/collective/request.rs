@@ -18,7 +18,7 @@
 //!
 //! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use only
 //! memory of the runtime, which is kept until the runtime's channel is quiet. So a request borrows nothing of the program, and
-//! cannot conflict with a phase. Soundness depends on no other PE ([`windows`](super::windows)).
+//! cannot conflict with a phase. Soundness depends on no other PE ([`pipelined`](super::pipelined)).
 
 use core::mem::offset_of;
 use core::panic::Location;
@@ -39,7 +39,7 @@ use super::choose::Pattern;
 use super::compared_argument::Argument;
 use super::engine::Progress;
 use super::mismatch::{Mark, in_words, place_of, refuse_started};
-use super::pipelined::{Carrier, Reach, Slots, request_area};
+use super::pipelined::{ChunkTransfers, PeerMemory, Slots, request_area};
 use super::reduce_op::ReduceOp;
 use super::schedule::Cut;
 use super::user_buffer::{RecvBuf, SendBuf};
@@ -199,9 +199,9 @@ impl<R> Drop for Started<'_, R> {
 }
 
 /// A buffer that transfers read and write while no reference to its bytes exists.
-pub(super) struct Held(Box<[AtomicU8]>);
+pub(super) struct TransferBuffer(Box<[AtomicU8]>);
 
-impl Held {
+impl TransferBuffer {
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         let bytes = Box::into_raw(bytes.into_boxed_slice()) as *mut [AtomicU8];
         // SAFETY: `bytes` was a box of `u8`. An `AtomicU8` has the same size and alignment, and any byte is a valid value of both.
@@ -234,15 +234,20 @@ pub(super) struct Task {
     /// Steps of the schedule; None if no data move.
     pub(super) progress: Option<Progress>,
     /// Data to send; empty if the data to send are in `result`.
-    pub(super) source: Held,
-    pub(super) result: Held,
+    pub(super) source: TransferBuffer,
+    pub(super) result: TransferBuffer,
     pub(super) op: Option<Box<dyn ReduceOp + Send>>,
 }
 
 impl Task {
     /// Returns a task with an empty source and without an operation.
     pub(super) fn of(progress: Option<Progress>, result: Vec<u8>) -> Self {
-        Self { progress, source: Held::new(Vec::new()), result: Held::new(result), op: None }
+        Self {
+            progress,
+            source: TransferBuffer::new(Vec::new()),
+            result: TransferBuffer::new(result),
+            op: None,
+        }
     }
 }
 
@@ -251,7 +256,7 @@ pub(super) struct StartedRequest {
     /// State of the request; None when the request is over.
     state: Mutex<Option<RequestState>>,
     is_complete: AtomicBool,
-    result: Held,
+    result: TransferBuffer,
 }
 
 struct RequestState {
@@ -265,7 +270,7 @@ struct RequestState {
     round: usize,
     has_told: bool,
     progress: Option<Progress>,
-    source: Held,
+    source: TransferBuffer,
     op: Option<Box<dyn ReduceOp + Send>>,
     /// Claim on the place, released when the state is dropped.
     _claim: RequestClaim,
@@ -352,8 +357,8 @@ impl StartedRequest {
                 // SAFETY: `source` is used in this call only, while `state` lives. Nothing writes it, and `settled` is not called
                 // on it.
                 let source = SendBuf::from(unsafe { state.source.target() });
-                let mut carrier = Carrier {
-                    reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
+                let mut carrier = ChunkTransfers {
+                    reach: PeerMemory { job: &state.job, members: &state.members, rank: state.rank },
                     slots: Slots::of_request(state.team, state.place.0),
                     source,
                     result,
@@ -410,8 +415,8 @@ impl RequestState {
         (self.rank + self.members.size() - distance) % self.members.size()
     }
 
-    fn reach(&self) -> Reach<'_> {
-        Reach { job: &self.job, members: &self.members, rank: self.rank }
+    fn reach(&self) -> PeerMemory<'_> {
+        PeerMemory { job: &self.job, members: &self.members, rank: self.rank }
     }
 
     /// Makes progress on the barrier. Returns whether a mark was sent or has arrived.

@@ -20,7 +20,7 @@ use shmem_core::pe::Pe;
 use shmem_core::planted_fault::mutant;
 use shmem_core::sync::{BarrierFlags, LINE_BYTES, RingWords};
 use shmem_core::system_area::{
-    CHUNK_BYTES, RECEIVE_BUFFER_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES, Window,
+    CHUNK_BYTES, ChunkCounters, RECEIVE_BUFFER_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES,
 };
 use shmem_launch::env::CollectiveWay as Way;
 
@@ -93,7 +93,7 @@ impl<'c> BarrierRoom<'c> {
         // SAFETY: the bytes are in the buffer of a PE on this node, or in the receive buffer of the node's first member (asserted).
         // Any bytes are valid values. In any operation, the owner writes the buffer before a barrier, and again only after the next
         // one. The owner cannot leave that next barrier before this PE enters it, and by then the borrowed `self` is dropped. The
-        // same holds for a receive buffer.
+        // same holds for a receive buffer (`barrier_payload`).
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
@@ -223,7 +223,7 @@ impl<'c> Ring<'c> {
     pub(super) fn new(collective: &'c Collective<'c>, signature: &'c CallSignature<'c>) -> Self {
         let team = collective.team;
         let (room, slots) = match team.has_windows() {
-            Some(true) => (team.window() + size_of::<Window>(), ring_bytes(team.size()) / CHUNK_BYTES),
+            Some(true) => (team.window() + size_of::<ChunkCounters>(), ring_bytes(team.size()) / CHUNK_BYTES),
             _ => (receive_buffer(team, 0), 2 * RECEIVE_BUFFER_BYTES / CHUNK_BYTES),
         };
         let owes_bells = Cell::new(false);
@@ -340,12 +340,12 @@ pub(super) struct RingSlot<'r> {
 impl RingSlot<'_> {
     pub(super) fn show(self) {
         let ring = self.ring;
-        self.show_unheard();
+        self.publish_silently();
         ring.ring_others();
     }
 
     /// Publishes the chunk as [`show`](Self::show) does, for a caller that rings the doorbells next.
-    pub(super) fn show_unheard(self) {
+    pub(super) fn publish_silently(self) {
         let Self { ring, number } = self;
         ring.words(ring.collective.endpoint.me()).fill(number);
         ring.owes_bells.set(true);
@@ -392,7 +392,7 @@ impl Collective<'_> {
     }
 }
 
-const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
+const _: () = assert!(align_of::<ChunkCounters>() <= MAX_ALIGN);
 
 impl Collective<'_> {
     /// Returns how the data travel. Allocates the team's windows when they are first needed.
@@ -413,7 +413,7 @@ impl Collective<'_> {
         self.compare_signatures(signature);
         let team = self.team;
         let room = if team.node_count() == 1 { ring_bytes(team.size()) } else { WINDOW_BYTES };
-        let range = self.place(signature, size_of::<Window>() + room, align_of::<Window>());
+        let range = self.place(signature, size_of::<ChunkCounters>() + room, align_of::<ChunkCounters>());
         if let Some(range) = &range {
             team.job.teams.room.lock().name(
                 range.start,

@@ -2,11 +2,12 @@
 //!
 //! # Why accesses to objects are sound
 //!
-//! A PE accesses here only what it could access by `get` and `put`. The PE holds a token, so no phase is open on it. No member can open a
-//! phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of the PE's own
-//! handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::call_argument::Argument::of) refuses objects
-//! of teams that lack a member). Every access is by [`shared`], whose accesses cannot race, and no reference to an object is made. So
-//! soundness does not depend on other members' operations: if hashes collide, the bytes of two operations are mixed as by puts.
+//! A PE accesses here only what it could access by `get` and `put`. The PE holds a token, so no phase is open on it. No member can
+//! open a phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of
+//! the PE's own handle, which reserves these bytes on all PEs that have the object
+//! ([`Argument::of`](super::compared_argument::Argument::of) refuses objects of teams that lack a member). Every access is by
+//! [`shared`], whose accesses cannot race, and no reference to an object is made. So soundness does not depend on other members'
+//! operations: if hashes collide, the bytes of two operations are mixed as by puts.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -157,11 +158,11 @@ impl<'b> RecvBuf<'b> {
             // SAFETY: `to` has eight bytes (`at`), which are borrowed exclusively (`of`), or which nobody else uses now (`shared`).
             return unsafe { to.cast::<[u8; 8]>().write(word) };
         }
-        // SAFETY: `to` and `from.start` have `from.len` bytes each, which are borrowed, of the runtime, or of an object (head of the file).
+        // SAFETY: `to` and `from.start` have `from.len` bytes each, borrowed, of the runtime, or of an object (head of the file).
         unsafe { shared::copy(to, from.start, from.len) };
     }
 
-    /// Calls `write(offset in the part, tile)` for each tile of a part. Tiles have whole items; memory of the program is a single tile.
+    /// Calls `write(offset in the part, tile)` for each tile of a part. Tiles have whole items; memory of the program is one tile.
     #[inline]
     pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
         let to = self.at(part.start, part.len());

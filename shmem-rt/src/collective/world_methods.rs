@@ -25,7 +25,7 @@ macro_rules! of_the_world {
 of_the_world! {
     /// Blocks until all PEs have called `barrier_all`, and their operations are visible to all PEs.
     barrier_all as barrier []() -> ();
-    /// Blocks until all PEs have called `sync_all`. Stores to this node are then visible; transfers to other nodes may be incomplete.
+    /// Blocks until all PEs have called `sync_all`. Stores to this node are visible; transfers to other nodes may be incomplete.
     sync_all as sync []() -> ();
     /// Sends `root`'s data to all PEs.
     broadcast as broadcast [X: Contribution<R>, R](data: X, root: Pe) -> R;

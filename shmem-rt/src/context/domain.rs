@@ -1,8 +1,8 @@
 //! Domains: groups of contexts of one thread level.
 //!
-//! The level says whether one thread uses the contexts, one thread at a time, or any thread. The [mapping](shmem_core::context::mapping) of
-//! contexts to scarce units (endpoints) depends on the level. *One at a time* (serialized) applies to the domain as a whole, so its
-//! contexts are bound by a [`Turn`], which borrows the domain exclusively.
+//! The level says whether one thread uses the contexts, one thread at a time, or any thread. The
+//! [mapping](shmem_core::context::mapping) of contexts to scarce units (endpoints) depends on the level. *One at a time*
+//! (serialized) applies to the domain as a whole, so its contexts are bound by a [`Turn`], which borrows the domain exclusively.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -73,8 +73,8 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl<K: ContextLevel> Domain<K> {
-    /// Creates a context of kind `M`, which is the level `K` of the domain or, in a serialized domain, [`InTurn`](crate::thread::InTurn). A
-    /// context of kind `NoStore<..>` only reads.
+    /// Creates a context of kind `M`, which is the level `K` of the domain or, in a serialized domain,
+    /// [`InTurn`](crate::thread::InTurn). A context of kind `NoStore<..>` only reads.
     ///
     /// # Errors
     ///

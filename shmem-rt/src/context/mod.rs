@@ -45,16 +45,16 @@ pub struct Context<K: ContextKind> {
 
 /// A token that issues operations through a context.
 pub struct Ctx<'w, K: ContextKind> {
-    /// A copy of the context's endpoint that is never dropped. Inline, so that loops with stores keep its base and stride in registers.
+    /// A copy of the context's endpoint, never dropped. Inline, so that loops with stores keep its base and stride in registers.
     endpoint: ManuallyDrop<Endpoint>,
     /// Stands for a reference to the context, so that the token is `Send` only if several threads may use the context.
     _kind: PhantomData<&'w K>,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Creates a context for one thread (`K` is `Private`), for one thread at a time (`Serialized`) or for any thread (`Multiple`). A
-    /// context of kind `NoStore<K>` only reads. Not collective. A context of the world's thread level is in the world's domain; a context
-    /// of another level has a domain of its own.
+    /// Creates a context for one thread (`K` is `Private`), for one thread at a time (`Serialized`) or for any thread (`Multiple`).
+    /// A context of kind `NoStore<K>` only reads. Not collective. A context of the world's thread level is in the world's domain; a
+    /// context of another level has a domain of its own.
     ///
     /// # Errors
     ///
@@ -162,15 +162,15 @@ impl<K: ContextKind> Context<K> {
     #[inline]
     fn token(&self) -> Ctx<'_, K> {
         let endpoint = self.stream();
-        // SAFETY: `endpoint` is a reference, so it can be read. The copy owns nothing: it is never dropped, and is used only while the
-        // context is borrowed, which keeps the endpoint.
+        // SAFETY: `endpoint` is a reference, so it can be read. The copy owns nothing: it is never dropped, and is used only while
+        // the context is borrowed, which keeps the endpoint.
         let endpoint = ManuallyDrop::new(unsafe { std::ptr::read(endpoint) });
         Ctx { endpoint, _kind: PhantomData }
     }
 }
 
-// SAFETY: a `Ctx` borrows the world whose context it is (`bind`, `Turn::bind`), or only completes operations while the context is dropped
-// (`Context::drop`).
+// SAFETY: a `Ctx` borrows the world whose context it is (`bind`, `Turn::bind`), or only completes operations while the context is
+// dropped (`Context::drop`).
 unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
     #[doc(hidden)]
     #[inline(always)]
@@ -185,7 +185,7 @@ impl<K: ContextKind> Drop for Context<K> {
     fn drop(&mut self) {
         self.token().quiet();
         if let Some(endpoint) = self.endpoint.take() {
-            // SAFETY: `endpoints` opened this endpoint (`open`), which is now quiet. No token exists, because tokens borrow the context.
+            // SAFETY: `endpoints` opened this endpoint (`open`). It is quiet, and has no token, because tokens borrow the context.
             unsafe { self.job.network.endpoints.close(endpoint) };
             self.job.contexts.holdings.lock().remove(self.held);
         }

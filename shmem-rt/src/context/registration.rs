@@ -12,7 +12,7 @@ use crate::state::endpoint_reports::Granted;
 use crate::thread::{Multiple, Private};
 use crate::world::World;
 
-/// A registered thread: a number, and a context of its own. Dropping it completes the thread's operations and releases number and context.
+/// A registered thread: a number, and a context of its own. Dropping it completes the thread's operations and releases both.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -52,8 +52,8 @@ impl World<Multiple> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` threads are registered. [`ContextError::Registered`] if this thread is one of
-    /// them. [`ContextError::Exhausted`] if no endpoint is left (with `SHMEM_CONTEXT_SHARING=efficient`, contexts share endpoints).
+    /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` threads are registered. [`ContextError::Registered`] if this thread is.
+    /// [`ContextError::Exhausted`] if no endpoint is left (`SHMEM_CONTEXT_SHARING=efficient` shares endpoints).
     ///
     /// [`ContextError::Threads`]: crate::ContextError::Threads
     /// [`ContextError::Registered`]: crate::ContextError::Registered

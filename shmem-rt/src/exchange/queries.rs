@@ -13,9 +13,9 @@ use super::{Exchange, ExchangeToken};
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
-    /// Sends queries, and answers the queries of other PEs. Calls `answer` with (sender, query) for each incoming query, and `take` with
-    /// (position in `queries`, answer) for each own query. Answers of one PE arrive in the order of the queries. All PEs call `ask`, which
-    /// returns when all PEs have all their answers.
+    /// Sends queries, and answers the queries of other PEs. Calls `answer` with (sender, query) for each incoming query, and `take`
+    /// with (position in `queries`, answer) for each own query. Answers of one PE arrive in the order of the queries. All PEs call
+    /// `ask`, which returns when all PEs have all their answers.
     ///
     /// ```
     /// # use shmem::prelude::*;

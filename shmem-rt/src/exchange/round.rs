@@ -1,4 +1,4 @@
-//! A round of an exchange, in which items travel until no PE has any left. It packs items into messages, and unpacks arrived messages.
+//! A round of an exchange, in which items travel until no PE has any left. It packs items into messages, and unpacks arrived ones.
 
 use std::panic::Location;
 
@@ -16,8 +16,8 @@ pub(super) struct ExchangeRound<'x, T> {
 }
 
 impl<T: PlainData> ExchangeRound<'_, T> {
-    /// Sends an item, batched with others, to a PE (also to this one). Returns `false` if no slot of the receiver is free; the receiver
-    /// frees slots when it takes items. Items to one PE arrive in order.
+    /// Sends an item, batched with others, to a PE (also to this one). Returns `false` if no slot of the receiver is free; the
+    /// receiver frees slots when it takes items. Items to one PE arrive in order.
     #[inline]
     pub(super) fn put<A: PlainData>(&mut self, content: Content, to: usize, item: &A) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;
@@ -81,8 +81,8 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         *arrived
     }
 
-    /// Sends buffered messages and waits. Returns whether the round goes on: `false` on all PEs when all are idle and every item was taken.
-    /// A PE that `has_more` items waits for a free slot or an arrived item. Other PEs are idle until an item arrives.
+    /// Sends buffered messages and waits. Returns whether the round goes on: `false` on all PEs when all are idle and every item
+    /// was taken. A PE that `has_more` items waits for a free slot or an arrived item. Other PEs are idle until an item arrives.
     pub(super) fn go_on(&mut self, has_more: bool) -> bool {
         if self.look().is_some() {
             // Without this call, a PE to which items keep arriving would not send its own.
@@ -109,7 +109,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         false
     }
 
-    /// Sends messages for which a slot is free; without `all`, only to PEs that took all earlier ones. Returns whether any was sent.
+    /// Sends messages that have a free slot; without `all`, only to PEs that took all earlier ones. Returns whether any was sent.
     fn send(&mut self, all: bool) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;
         let mut has_sent = false;

@@ -173,7 +173,7 @@ mod tests {
                 let operation = Operation::named(Family::Memory, NAMES[name]);
                 let signature =
                     CallSignature { operation, opens: false, arguments, subject: &String::new, location: None };
-                // The first difference ends the job, so later signatures are compared where there are any.
+                // The first difference ends the job, so all parts are compared that both signatures have.
                 (0..signature.parts()).map(|part| signature.words(part, 7, began)).collect::<Vec<_>>()
             };
             let (one, other) = (states(names & 1, &a, began.0), states(names >> 1, &b, began.1));

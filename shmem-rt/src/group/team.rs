@@ -19,7 +19,7 @@ use shmem_core::object::SymAddr;
 use shmem_core::observe::{BarrierRound, Call, Family};
 use shmem_core::pe::Pe;
 use shmem_core::sync::NodeBarrier;
-use shmem_core::system_area::{Activity, SystemArea, TeamArea, Window};
+use shmem_core::system_area::{Activity, ChunkCounters, SystemArea, TeamArea};
 use shmem_launch::env::BarrierChoice;
 
 use super::call_signature::CallSignature;
@@ -96,7 +96,7 @@ impl Team {
             Self::new(Arc::clone(job), endpoint, index, uses)
         };
         let world = team(WORLD, Arc::clone(all));
-        world.uses.keep_window(Some(WINDOW..WINDOW + size_of::<Window>()));
+        world.uses.keep_window(Some(WINDOW..WINDOW + size_of::<ChunkCounters>()));
         (world, team(NODE, Arc::new(near)))
     }
 

@@ -31,7 +31,7 @@ use shmem_launch::launch::report::PeState;
 use shmem_launch::launch::{self, HOSTS_AS, HostsAs};
 
 use self::thread_bootstrap::{Nodes, Shared, Threads};
-use crate::deadlock_report::{Neighbours, stand_for_all};
+use crate::deadlock_report::{Neighbours, declare_bystanders};
 use crate::error::{Error, Result};
 use crate::members::Directory;
 use crate::persistent;
@@ -91,7 +91,7 @@ pub(crate) fn run<L: ThreadLevel>(
     let (over, is_over) = mpsc::channel::<()>();
     let program = &body;
     // Threads that are no PEs: the calling thread, the network's thread, and the thread of the time limit.
-    stand_for_all(2 + usize::from(limit.is_some()));
+    declare_bystanders(2 + usize::from(limit.is_some()));
     std::thread::scope(|scope| {
         // The sender is dropped when all PEs have ended, or a PE could not be started. This ends the thread of the time limit.
         let over = Arc::new(over);

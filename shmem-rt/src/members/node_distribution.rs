@@ -70,8 +70,8 @@ impl Layout {
         })
     }
 
-    /// Returns positions in the list of ranks sorted by node: those of the `count` nodes that end with `node`, counted cyclically. There
-    /// are two ascending runs. If the nodes wrap around, the first run begins at position 0; otherwise it is empty.
+    /// Returns positions in the list of ranks sorted by node: those of the `count` nodes that end with `node`, counted cyclically.
+    /// There are two ascending runs. If the nodes wrap around, the first run begins at position 0; otherwise it is empty.
     pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;

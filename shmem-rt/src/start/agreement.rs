@@ -19,7 +19,7 @@ use crate::version;
 /// Compares the description of this PE's set-up with that of the first PE.
 pub(crate) fn agree(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<()> {
     let mine = describe(setup);
-    let theirs = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(Error::launcher)?.concat();
+    let theirs = bootstrap.gather_from(&[0], "setup", mine.as_bytes()).map_err(Error::launcher)?.concat();
     if theirs == mine.as_bytes() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::context::{Endpoint, Endpoints, Far, Waiting, Watch};
+use shmem_core::context::{Endpoint, Endpoints, RemotePath, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, PmemFile};
@@ -20,7 +20,7 @@ use shmem_launch::diagnostics::say;
 
 use super::info::introduce;
 use crate::cost_model::Model;
-use crate::deadlock_report::{Guard, Neighbours, Others, notice_forks};
+use crate::deadlock_report::{Guard, Neighbours, Others, record_forks};
 use crate::error::Error;
 use crate::group::{Operation, Team};
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
@@ -102,7 +102,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let asking = far.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
     let reported = parts.inside.clone().unwrap_or_else(|| neighbours.clone());
     let watch = is_watched.then(|| {
-        notice_forks();
+        record_forks();
         let others = asking.clone().map(|far| Others::new(far, Arc::clone(&directory), bootstrap.as_ref()));
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
         let observers = observers.clone();
@@ -205,8 +205,8 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
 }
 
 /// Opens a channel to other nodes for the runtime's own operations.
-fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> Far {
+fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> RemotePath {
     let lane = ChannelOptions { unit: 0, tracking: Tracking::Events, patient };
     let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
-    Far { transport: Arc::clone(far), channel }
+    RemotePath { transport: Arc::clone(far), channel }
 }

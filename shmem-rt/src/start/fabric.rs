@@ -67,7 +67,7 @@ fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     } else {
         Vec::new()
     };
-    let said = bootstrap.told_by(&[0], "secret", &mine).map_err(Error::launcher)?;
+    let said = bootstrap.gather_from(&[0], "secret", &mine).map_err(Error::launcher)?;
     let bytes = said.first().and_then(|said| said.as_slice().try_into().ok());
     let garbled = || Error::launcher("what PE 0 says of the job's secret is garbled");
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
@@ -166,6 +166,6 @@ fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8)
     });
     bootstrap.fence().map_err(Error::launcher)?;
     let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
-    let verdicts = bootstrap.told_by(&firsts, "atomics", verdict.as_bytes()).map_err(Error::launcher)?;
+    let verdicts = bootstrap.gather_from(&firsts, "atomics", verdict.as_bytes()).map_err(Error::launcher)?;
     Ok(verdicts.iter().all(Vec::is_empty))
 }

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use shmem_core::context::Initiator as _;
+use shmem_core::cpu_list;
 use shmem_core::fixed_text::counted;
 use shmem_core::partition::{report, short_size};
-use shmem_core::range_list;
 use shmem_core::run_length::groups;
-use shmem_launch::diagnostics::{numbers, say};
+use shmem_launch::diagnostics::say;
 use shmem_launch::env;
+use shmem_launch::pe_list::numbers;
 
 use crate::setup::PROGRAM;
 use crate::thread::ThreadLevel;
@@ -47,7 +48,7 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let _ = writeln!(text, "shmem: {}", job.contexts.holdings.lock().report());
         let on_node = job.site.pes().iter().filter(|pe| pe.on_node().is_some());
         let sets = groups(on_node.map(|pe| pe.number()).zip(job.site.cpus.iter()));
-        let sets = sets.iter().map(|(cpus, pes)| format!("{}: {}", numbers(pes), range_list::show(cpus)));
+        let sets = sets.iter().map(|(cpus, pes)| format!("{}: {}", numbers(pes), cpu_list::show(cpus)));
         let _ =
             writeln!(text, "shmem: CPUs of the PEs of this host: {}", sets.collect::<Vec<_>>().join("; "));
         // The default heap of a C program has another default size.

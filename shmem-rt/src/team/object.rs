@@ -15,8 +15,8 @@ use crate::state::team_uses::Uses;
 /// An object of a team, at the same offset on every member, and not on other PEs.
 ///
 /// A `TeamBox` owns its allocation and is used like a [`SymBox`], but only members have a handle, and a phase of the team opens it
-/// ([`Team::local`](crate::Team::local)). Dropping a handle is local. The team's next allocation may reuse the memory if every member has
-/// dropped its handle.
+/// ([`Team::local`](crate::Team::local)). Dropping a handle is local. The team's next allocation may reuse the memory if every
+/// member has dropped its handle.
 pub struct TeamBox<T: ?Sized> {
     object: SymBox<T>,
     uses: Arc<Uses>,
@@ -68,8 +68,8 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         &self.object
     }
 
-    /// Returns the elements on all members of a team as one distributed list ([`SymBox::over`]). All members of that team must be members
-    /// of the team that allocated the object.
+    /// Returns the elements on all members of a team as one distributed list ([`SymBox::over`]). All members of that team must be
+    /// members of the team that allocated the object.
     ///
     /// # Panics
     ///
@@ -187,8 +187,8 @@ where
     }
 }
 
-// SAFETY: the extents are those of the inner box. Only the PE that allocated the box opens it: a phase first calls `extents`, which checks
-// the PE.
+// SAFETY: the extents are those of the inner box. Only the PE that allocated the box opens it: a phase first calls `extents`, which
+// checks the PE.
 unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;

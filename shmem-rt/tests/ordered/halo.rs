@@ -126,7 +126,7 @@ fn an_exchange_that_is_given_up_is_the_last(world: &mut World) {
         said.starts_with(&format!("the exchange begun at shmem-rt/tests/ordered/halo.rs:{begun}:")),
         "{said}"
     );
-    assert!(said.ends_with("call `finish` on every flight"), "{said}");
+    assert!(said.ends_with("call `finish` on every exchange"), "{said}");
 }
 
 #[shmem::test(pes = 3)]
@@ -168,7 +168,7 @@ fn mistakes_are_told(world: &mut World) {
     let border = || world.halo::<f64>(&[Edge::BORDER]).unwrap();
     refused! {
         flight(|mut it| it.send(WEST, &[1, 2, 3]))
-            => "ends with edges that were not sent: edge 1 to PE 0; send each edge of a flight, and then call `finish` on it";
+            => "ends with edges that were not sent: edge 1 to PE 0; send each edge of an exchange, and then call `finish` on it";
         flight(|mut it| {
             it.send(WEST, &[1, 2, 3]);
             _ = it.finish();

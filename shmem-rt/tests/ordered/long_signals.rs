@@ -9,7 +9,7 @@ const KIB: usize = 1 << 10;
 
 const MOST: usize = 200 * KIB;
 
-/// Number of puts in flight at a time.
+/// Number of puts in flight at a time; `PIECE` is the bytes of each put.
 const PIECES: usize = 16;
 const PIECE: usize = 64 * KIB;
 

@@ -202,9 +202,9 @@ pub(crate) type Edge = Option<(usize, usize, usize)>;
 pub(crate) enum End {
     /// The exchange is finished. Ghost cells are held while these steps are carried out.
     Finished(Vec<ProgramStep>),
-    /// The flight is forgotten, so that no further exchange is possible.
+    /// The started exchange is forgotten, so that no further exchange is possible.
     Forgotten,
-    /// A panic unwinds the flight.
+    /// A panic unwinds the started exchange.
     Unwound,
 }
 
@@ -254,8 +254,8 @@ pub(crate) enum ProgramStep {
         parent: Option<SlotNumber>,
         wishes: Vec<(Option<u64>, i64)>,
     },
-    /// A phase of an object, by `local` or `frozen` of the world. An object of teams is opened by its teams, while PEs outside of them
-    /// make stray accesses. No barrier separates the phase from the streams before and after it.
+    /// A phase of an object, by `local` or `frozen` of the world. An object of teams is opened by its teams, while PEs outside of
+    /// them make stray accesses. No barrier separates the phase from the streams before and after it.
     Phase {
         slot: SlotNumber,
         frozen: bool,

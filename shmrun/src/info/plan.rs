@@ -44,7 +44,7 @@ pub(crate) struct CollectivePlan {
     /// Number of PEs on each node.
     #[arg(long, default_value_t = 1)]
     per_node: usize,
-    /// Bytes of each PE, of a broadcast's root, or of an alltoall's part for one PE: a number, with K, M, G or T after it if large.
+    /// Bytes of each PE, of a broadcast's root, or of an alltoall's part for one PE: a number and at most one of K, M, G, T.
     #[arg(long, default_value = "8", value_parser = parse_size)]
     bytes: u64,
     /// The data are in symmetric objects.

@@ -1,7 +1,7 @@
 //! The output section `topology`: CPUs and NUMA nodes.
 
+use shmem_core::cpu_list;
 use shmem_core::partition::{round_size, show_size};
-use shmem_core::range_list;
 use shmem_core::text_table::Columns;
 use shmem_core::topology::{NumaNode, Speed, Topology};
 
@@ -10,7 +10,7 @@ use shmem_core::proc_sys::Root;
 pub(crate) fn topology(root: &Root) -> String {
     let topology = Topology::read(root);
     let cpus = topology.cpus();
-    let mut text = format!("CPUs that this process may use: {} ({})\n", cpus.len(), range_list::show(cpus));
+    let mut text = format!("CPUs that this process may use: {} ({})\n", cpus.len(), cpu_list::show(cpus));
     if topology.nodes().is_empty() {
         return text + "memory nodes: the kernel tells of none\n";
     }
@@ -48,7 +48,7 @@ fn row(root: &Root, node: &NumaNode) -> [String; 12] {
     [
         node.number.to_string(),
         or_none(node.kind.map(|kind| kind.to_string()).unwrap_or_default()),
-        or_none(range_list::show(&node.cpus)),
+        or_none(cpu_list::show(&node.cpus)),
         round_size(node.memory),
         round_size(node.free),
         match (node.memory, node.allowed) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::entry::programs::HANG;
 use crate::entry::*;
 use shmem::launch::{Failure, Outcome};
-use shmem_core::range_list;
+use shmem_core::cpu_list;
 use shmem_launch::cpus;
 
 fn job(name: &str, pes: usize) -> Outcome {
@@ -358,7 +358,7 @@ mod command_line {
             assert_eq!(output.status.code(), Some(0), "{output:?}");
             let out = text(&output.stdout);
             let said = out.lines().filter_map(|line| line.split_once("> "));
-            let mut each: Vec<_> = said.map(|(_, cpus)| range_list::parse(cpus).unwrap()).collect();
+            let mut each: Vec<_> = said.map(|(_, cpus)| cpu_list::parse(cpus).unwrap()).collect();
             each.sort();
             (each, text(&output.stderr))
         };

@@ -14,7 +14,7 @@ use crate::below;
 use crate::object::{Real, refusal};
 use crate::operation::Operation;
 
-pub(crate) struct Kept {
+pub(crate) struct Delayed {
     pub(crate) real: Real<fid_ep>,
     /// The delayed operations of an endpoint; `None` once the endpoint is closed.
     operations: Mutex<Option<Vec<Operation>>>,
@@ -22,7 +22,7 @@ pub(crate) struct Kept {
     pub(crate) progressed: AtomicBool,
 }
 
-impl Kept {
+impl Delayed {
     pub(crate) fn new(real: *mut fid_ep) -> Self {
         Self {
             real: Real::new(real),
@@ -73,10 +73,10 @@ impl Kept {
 
 /// The endpoints that are bound to a queue or a counter, by their delayed operations.
 #[derive(Default)]
-pub(crate) struct Served(Mutex<Vec<Weak<Kept>>>);
+pub(crate) struct Served(Mutex<Vec<Weak<Delayed>>>);
 
 impl Served {
-    pub(crate) fn add(&self, kept: &Arc<Kept>) {
+    pub(crate) fn add(&self, kept: &Arc<Delayed>) {
         let mut served = self.0.lock();
         served.retain(|known| known.strong_count() > 0);
         if !served.iter().any(|known| known.as_ptr() == Arc::as_ptr(kept)) {
@@ -93,7 +93,7 @@ impl Served {
         self.all().iter().any(|kept| kept.operations.lock().as_ref().is_some_and(|all| !all.is_empty()))
     }
 
-    fn all(&self) -> Vec<Arc<Kept>> {
+    fn all(&self) -> Vec<Arc<Delayed>> {
         self.0.lock().iter().filter_map(Weak::upgrade).collect()
     }
 }

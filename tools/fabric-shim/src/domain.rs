@@ -14,7 +14,7 @@ use crate::information;
 use crate::object::{Object, ObjectState, Real, called, close, failure, identity, open, table};
 use crate::queue::{Counter, Queue};
 use crate::region;
-use crate::shared::{Facts, Shared};
+use crate::shared::{Registration, Shared};
 
 /// A fabric. The shim keeps no state for it.
 pub(crate) struct Fabric;
@@ -120,7 +120,7 @@ called! {
         _flags: u64, place: *mut *mut fid_mr, context: *mut c_void) -> c_int
     {
         let range = start.addr()..start.addr().saturating_add(bytes);
-        let facts = Facts { range, access, enabled: false };
+        let facts = Registration { range, access, enabled: false };
         // SAFETY: the user keeps the memory mapped until the registration is closed.
         match unsafe { region::register(domain, facts, requested_key, context) } {
             Ok(made) => {

@@ -9,7 +9,7 @@ use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
 use crate::address::{Ports, port_of};
-use crate::delayed::Kept;
+use crate::delayed::Delayed;
 use crate::demand::demands;
 use crate::immediate_completion::{self, Count};
 use crate::information::Parts;
@@ -39,14 +39,14 @@ pub(crate) struct Endpoint {
     receive: OnceLock<Arc<Queue>>,
     ports: OnceLock<Arc<Ports>>,
     count: OnceLock<Arc<Count>>,
-    kept: Arc<Kept>,
-    storm: Mutex<Storm>,
+    kept: Arc<Delayed>,
+    storm: Mutex<EagainState>,
     updates: AtomicU64,
 }
 
 /// Refusals by the demand `eagain`: of the next call (`refused`), and of calls since the last progress (`in_vain`).
 #[derive(Default)]
-struct Storm {
+struct EagainState {
     refused: usize,
     in_vain: u32,
 }
@@ -81,7 +81,7 @@ impl Endpoint {
             receive: OnceLock::new(),
             ports: OnceLock::new(),
             count: OnceLock::new(),
-            kept: Arc::new(Kept::new(real)),
+            kept: Arc::new(Delayed::new(real)),
             storm: Mutex::default(),
             updates: AtomicU64::new(0),
         };
@@ -218,7 +218,7 @@ impl Endpoint {
         let mut storm = self.storm.lock();
         if self.kept.progressed.swap(false, Ordering::Relaxed) || storm.refused == 0 {
             let is_over = storm.refused == times;
-            *storm = Storm { refused: if is_over { 0 } else { storm.refused + 1 }, in_vain: 0 };
+            *storm = EagainState { refused: if is_over { 0 } else { storm.refused + 1 }, in_vain: 0 };
             return !is_over;
         }
         storm.in_vain += 1;

@@ -79,7 +79,7 @@ real! {
     fi_strerror(error: c_int) -> *const c_char;
 }
 
-/// Switches the mode in which RMA writes complete at once (1: on, 0: off). No operation may be in flight. libfabric has no such
+/// Switches the mode in which RMA writes complete at once (0: off, else on). No operation may be in flight. libfabric has no such
 /// call.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabric_shim_at_once(on: c_int) {

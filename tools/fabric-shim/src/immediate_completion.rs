@@ -37,7 +37,7 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
                 sink.resize(part.iov_len, 0);
             }
             // The time of `shared::copy` does not depend on the address.
-            // SAFETY: `part` is readable (caller). `sink` is a local vector that is at least as long, so the two do not overlap.
+            // SAFETY: `part` is readable (caller). `sink` is at least as long, and only this function has it: no overlap.
             unsafe { shared::copy(sink.as_mut_ptr(), part.iov_base.cast(), part.iov_len) };
         }
         core::hint::black_box(sink);

@@ -8,7 +8,8 @@
 //! * checks the user, and ends the process at the first violation, with a text that names the call and the rule;
 //! * imitates hardware: it writes into contexts, fails with `EAGAIN`, delays and reorders.
 //!
-//! The tables lack functions that `shmem-core`'s transport does not call. Queues report a transmit only if it has `FI_COMPLETION`.
+//! The tables lack functions that `shmem-core`'s transport does not call. Queues report a transmit only if it has `FI_COMPLETION`,
+//! however they were bound.
 //!
 //! ```text
 //! export                the symbols of a libfabric

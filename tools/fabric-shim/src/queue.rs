@@ -1,8 +1,8 @@
 //! The shim's completion queues and counters.
 //!
 //! The demand `cq` limits the entries of a queue. With resource management, a full queue refuses operations until completions are
-//! read. Without it, too many operations in flight end the process, as hardware would lose completions. The demand `reorder` delays
-//! completions.
+//! read. Without it, a queue has the size that the user asks for, if any, and too many operations in flight end the process, as
+//! hardware would lose completions. The demand `reorder` delays completions.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;

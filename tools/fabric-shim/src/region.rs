@@ -12,11 +12,11 @@ use shmem_core::libfabric::calls;
 use crate::demand::demands;
 use crate::endpoint::Endpoint;
 use crate::object::{Object, ObjectState, called, close, failure, identity, table};
-use crate::shared::{Facts, NO_KEY, Shared, made_up};
+use crate::shared::{NO_KEY, Registration, Shared, made_up};
 
 pub(crate) struct Region {
     domain: Arc<Shared>,
-    facts: Facts,
+    facts: Registration,
     requested_key: u64,
     bound: Mutex<Option<u16>>,
 }
@@ -40,7 +40,7 @@ impl ObjectState for Region {
 /// The memory must stay mapped while it is registered.
 pub(crate) unsafe fn register(
     domain: &Arc<Shared>,
-    facts: Facts,
+    facts: Registration,
     requested_key: u64,
     context: *mut c_void,
 ) -> Result<*mut fid_mr, c_int> {
@@ -91,7 +91,7 @@ fn enable(region: &Object<Region>) -> c_int {
     {
         violation!("key_size", "the key {key:#x} is asked for; mr_key_size of the domain is {bytes} bytes");
     }
-    let Facts { range, access, .. } = &region.facts;
+    let Registration { range, access, .. } = &region.facts;
     // The real library counts remote addresses from the start of the registered range. With virtual addresses, this range starts at
     // 0, so the target does not check a lower bound.
     let start = if demands().mr_virt_addr { 0 } else { range.start };

@@ -32,11 +32,11 @@ impl ObjectState for std::sync::Arc<Shared> {
 
 /// The registrations of a domain, by descriptor.
 #[derive(Default)]
-pub(crate) struct Regions(Mutex<HashMap<usize, Facts>>);
+pub(crate) struct Regions(Mutex<HashMap<usize, Registration>>);
 
 /// The range of a memory registration, its access rights, and whether it is enabled.
 #[derive(Clone)]
-pub(crate) struct Facts {
+pub(crate) struct Registration {
     pub(crate) range: Range<usize>,
     pub(crate) access: u64,
     pub(crate) enabled: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Facts {
 
 impl Regions {
     /// Adds a registration. Returns `false` if the domain has as many as the demand `registrations` allows.
-    pub(crate) fn add(&self, descriptor: usize, facts: Facts) -> bool {
+    pub(crate) fn add(&self, descriptor: usize, facts: Registration) -> bool {
         let mut known = self.0.lock();
         let is_room = demands().registrations.is_none_or(|most| known.len() < most);
         if is_room {
@@ -69,7 +69,7 @@ impl Regions {
         let end = start.saturating_add(buffer.iov_len);
         let what = format!("{call} of {} bytes at {start:#x}", buffer.iov_len);
         let known = self.0.lock();
-        let Some(Facts { range, access: had, enabled }) = known.get(&descriptor) else {
+        let Some(Registration { range, access: had, enabled }) = known.get(&descriptor) else {
             let given = match descriptor {
                 0 => "without a descriptor".to_owned(),
                 _ => format!("with the descriptor {descriptor:#x}, which is that of no open registration"),

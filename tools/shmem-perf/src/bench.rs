@@ -30,12 +30,12 @@ pub(crate) enum Task {
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
     /// As `Far`, with the thread level `Multiple`: threads of PE 0 call the library, while PE 1 sleeps outside of the library.
     Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
-    Own(fn(&Given) -> Done),
+    Own(fn(&PeArguments) -> Done),
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Given {
+pub(crate) struct PeArguments {
     pub(crate) repetitions: usize,
     /// Patterns of the cases to measure. If there are none, all cases are measured.
     pub(crate) only: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Given {
     pub(crate) threads: Vec<usize>,
 }
 
-impl Given {
+impl PeArguments {
     pub(crate) fn beside(programs: &Programs) -> Self {
         Self { peers: Some(programs.directory().to_owned()), ..Self::default() }
     }
@@ -62,7 +62,7 @@ impl Given {
 
 /// A result that is a text, with its position in a table of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fact {
+pub(crate) struct TextResult {
     /// Line of `facts.csv`, counted from 1; 0 if there is no report.
     #[serde(default)]
     pub(crate) id: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Fact {
     pub(crate) value: String,
 }
 
-impl Fact {
+impl TextResult {
     pub(crate) fn new(table: &str, row: &str, column: &str, value: impl Into<String>) -> Self {
         let [table, row, column] = [table, row, column].map(str::to_owned);
         Self { id: 0, section: String::new(), table, row, column, value: value.into() }
@@ -83,7 +83,7 @@ impl Fact {
 }
 
 impl Task {
-    pub(crate) fn run(self, given: &Given) -> Done {
+    pub(crate) fn run(self, given: &PeArguments) -> Done {
         match self {
             Self::Near(pe) | Self::Free(pe) => {
                 let mut world = shmem::init::<Single>()?;
@@ -108,7 +108,7 @@ impl Task {
     }
 }
 
-fn far<L: ThreadLevel>(given: &Given, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) -> Done) -> Done {
+fn far<L: ThreadLevel>(given: &PeArguments, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) -> Done) -> Done {
     let world = shmem::init::<L>()?;
     let bench = Bench::new(&world, given, cpus::allowed()?.len());
     pe(&Pair::new(&world, given)?, &bench)?;
@@ -121,7 +121,7 @@ pub(crate) fn say<T: Serialize>(one: &T) -> Done {
 }
 
 pub(crate) struct Bench<'g> {
-    given: &'g Given,
+    given: &'g PeArguments,
     pub(crate) site: Site,
     /// Number of cores that PEs of this host may use.
     pub(crate) cores: usize,
@@ -130,15 +130,15 @@ pub(crate) struct Bench<'g> {
 }
 
 impl Deref for Bench<'_> {
-    type Target = Given;
+    type Target = PeArguments;
 
-    fn deref(&self) -> &Given {
+    fn deref(&self) -> &PeArguments {
         self.given
     }
 }
 
 impl<'g> Bench<'g> {
-    pub(crate) fn new<L: ThreadLevel>(world: &World<L>, given: &'g Given, cores: usize) -> Self {
+    pub(crate) fn new<L: ThreadLevel>(world: &World<L>, given: &'g PeArguments, cores: usize) -> Self {
         let (beside, records) = (RefCell::default(), RefCell::default());
         Self { given, site: Site::of(world, cores), cores, beside, records }
     }

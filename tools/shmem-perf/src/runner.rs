@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use serde::de::DeserializeOwned;
 use shmem::launch::Bind;
 
-use crate::bench::{Done, Fact, Given, say};
+use crate::bench::{Done, PeArguments, TextResult, say};
 use crate::case::{Case, Record, Site};
 use crate::command::Arguments;
 use crate::fabric::PROVIDER;
@@ -36,7 +36,7 @@ pub(crate) struct Runner {
 pub(crate) struct Kept {
     pub(crate) records: Vec<Record>,
     pub(crate) remarks: Vec<String>,
-    pub(crate) facts: Vec<Fact>,
+    pub(crate) facts: Vec<TextResult>,
 }
 
 impl Runner {
@@ -87,17 +87,17 @@ impl Runner {
         pattern::is_wanted(&self.asked.cases, name)
     }
 
-    pub(crate) fn job(&self, task: &str, pes: usize, given: Given) -> Asked {
+    pub(crate) fn job(&self, task: &str, pes: usize, given: PeArguments) -> Asked {
         let Arguments { repetitions, quick, ref cases, .. } = self.asked;
         let only = if cases.is_empty() { given.only } else { cases.clone() };
-        let given = serde_json::to_string(&Given { repetitions, only, quick, ..given });
+        let given = serde_json::to_string(&PeArguments { repetitions, only, quick, ..given });
         let given = given.unwrap_or_else(|error| unreachable!("numbers and paths of our own: {error}"));
         let args = ["pe", task, &given].map(str::to_owned).into();
         Asked { pes, args, bind: Bind::None, hosts: self.hosts.clone(), ..Asked::default() }
     }
 
     pub(crate) fn jobs(&mut self, task: &str, pes: usize) -> Done {
-        self.repeat(&self.job(task, pes, Given::default()))
+        self.repeat(&self.job(task, pes, PeArguments::default()))
     }
 
     pub(crate) fn repeat(&mut self, job: &Asked) -> Done {
@@ -150,7 +150,7 @@ impl Runner {
     }
 
     /// Keeps facts, or prints them: the table's title, the row's name, and a line with all columns.
-    pub(crate) fn found(&mut self, facts: &[Fact]) -> Done {
+    pub(crate) fn found(&mut self, facts: &[TextResult]) -> Done {
         match &mut self.kept {
             Some(kept) => kept.facts.extend_from_slice(facts),
             None if self.asked.json => facts.iter().try_for_each(say)?,

@@ -58,8 +58,8 @@ impl Form {
             asked.filter(|way| collective.ways(shape, false).any(|there| there == *way)).unwrap_or(chosen);
         let cost = Cost::of_way(way, collective, on_objects, shape);
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
-        // In barriers a node sends one message in each round, except the parts of an alltoall, which go directly. Rounds of chunks
-        // are counted where schedules are simulated.
+        // By `Barriers`, a node sends one message in each round, except the parts of an alltoall, which go directly. Rounds of
+        // chunks are counted where schedules are simulated.
         let in_rounds = way == CollectiveWay::Barriers && !matches!(collective, Collective::Alltoall(_));
         if in_rounds && shape.per_node == 1 {
             assert_eq!(most, cost.rounds, "rounds of {collective:?} of {shape:?}");

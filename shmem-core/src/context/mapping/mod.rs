@@ -4,8 +4,8 @@
 //! has few units. A program makes **domains**, which are groups of contexts with one thread level, and contexts in domains. A
 //! [`Mapping`] is called whenever a domain or context is created or destroyed. It returns numbers of units, and does no I/O.
 //!
-//! As long as a unit is in use, it either has a lock or has none. A unit without a lock belongs to one domain, whose contexts are
-//! never used concurrently.
+//! Whether a unit has a lock does not change while the unit is in use. A unit without a lock belongs to one domain, whose contexts
+//! are never used concurrently. No other domain ever joins that unit.
 //!
 //! Source: contexts and domains in Cray SHMEM (2016). Its Design-0, hybrid, Design-1 and Design-2 are values of [`Design`].
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     locked: bool,
-    /// Whether hints can announce the unit: it was assigned to a domain, or to a context with `Design::Context`.
+    /// Whether the unit counts as one that hints announce: it was assigned to a domain, or to a context with `Design::Context`.
     is_hinted: bool,
     /// Number of domains and contexts that use the unit.
     holders: usize,

@@ -1,13 +1,13 @@
 //! Non-blocking transfers.
 //!
-//! The buffer of a transfer must stay valid until the transfer is complete. No destructor can guarantee that, because a value can be
-//! forgotten. Three forms of transfer guarantee it in other ways:
+//! The buffer of a transfer must stay valid until the transfer is complete. No destructor can guarantee that, because a value can
+//! be forgotten. Three forms of transfer guarantee it in other ways:
 //!
-//! * A [`Scope`] has transfers whose buffers are borrowed for longer than the scope. It ends in a quiet, also when it unwinds or the
-//!   process exits ([`under_way`](crate::transport::under_way)). A scope cannot be forgotten, because it is a closure.
+//! * A [`Scope`] has transfers whose buffers are borrowed for longer than the scope. It ends in a quiet, also when it unwinds or
+//!   the process exits ([`under_way`](crate::transport::under_way)). A scope cannot be forgotten, because it is a closure.
 //! * A [`Pending`] transfer owns its buffer. If it is forgotten, its buffer is leaked.
-//! * [`put_from`](NonBlocking::put_from) and [`get_into`](NonBlocking::get_into) have symmetric memory as their buffer, which lives as
-//!   long as the token. They are complete after the token's quiet.
+//! * [`put_from`](NonBlocking::put_from) and [`get_into`](NonBlocking::get_into) have symmetric memory as their buffer, which lives
+//!   as long as the token. They are complete after the token's quiet.
 //!
 //! The endpoint tracks completion, so nothing is allocated, and there is no list of transfers.
 
@@ -45,11 +45,11 @@ use crate::symmetric_data::Contents;
 /// }
 /// ```
 pub trait NonBlocking: Initiator {
-    /// Calls `body`, which starts operations on the scope. When `scope` returns or unwinds, these operations are complete. Until then
-    /// their buffers are borrowed from the environment of the closure.
+    /// Calls `body`, which starts operations on the scope. When `scope` returns or unwinds, these operations are complete. Until
+    /// then their buffers are borrowed from the environment of the closure.
     ///
-    /// Other operations of the token are completed as well. If completion fails, the process is aborted, because other PEs may still write
-    /// to memory that is about to be reused.
+    /// Other operations of the token are completed as well. If completion fails, the process is aborted, because other PEs may
+    /// still write to memory that is about to be reused.
     ///
     /// Source: OpenSHMEM 1.6, the routines named `_nbi`, and `shmem_quiet`.
     #[track_caller]
@@ -107,7 +107,8 @@ pub trait NonBlocking: Initiator {
         unsafe { place.put_from(self.endpoint(), from, Family::PutNbi) };
     }
 
-    /// Starts reading a place into the calling PE's copy of an object, or a part of it. The data has arrived when the token is quiet.
+    /// Starts reading a place into the calling PE's copy of an object, or a part of it. The data has arrived when the token is
+    /// quiet.
     ///
     /// # Panics
     ///

@@ -46,9 +46,10 @@ struct Parts<T> {
 /// Dropping a transfer blocks until it is complete, as [`wait`](Self::wait) does, and frees the buffer. Forgetting a transfer leaks
 /// the buffer. A transfer cannot be sent to another thread.
 ///
-/// A transfer is also a future, whose output is the buffer, for any executor. On the same node it is complete at the first poll. The
-/// library has no thread that waits for completions. So a poll of an incomplete transfer makes progress, and wakes its own task at
-/// once: other tasks can run, but the executor does not sleep. Unlike [`wait`](Self::wait), polls have no timeout (`SHMEM_TIMEOUT`).
+/// A transfer is also a future, whose output is the buffer, for any executor. On the same node it is complete at the first poll.
+/// The library has no thread that waits for completions. So a poll of an incomplete transfer makes progress, and wakes its own task
+/// at once: other tasks can run, but the executor does not sleep. Unlike [`wait`](Self::wait), polls have no timeout
+/// (`SHMEM_TIMEOUT`).
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }

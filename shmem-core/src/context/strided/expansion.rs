@@ -212,7 +212,11 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
 
 /// Returns the address to which offsets of the local side are relative (the own slot, or 0 if it is one range), and that side.
 #[inline(always)]
-fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -> (*mut u8, Lies<'p>) {
+fn local<'p>(
+    endpoint: &Endpoint,
+    pieces: Option<&'p [Piece]>,
+    start: *mut u8,
+) -> (*mut u8, TransferSide<'p>) {
     let origin = if pieces.is_some() { endpoint.mine(0) } else { start.wrapping_sub(start.addr()) };
     (origin, (pieces, Piece::whole(0, start.addr())))
 }
@@ -312,8 +316,8 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
 }
 
 impl Computed {
-    /// Plans a transfer between two layouts. Returns `None` if the lengths of both sides are known at run time only. `is_known` says
-    /// that there are no run-time indices.
+    /// Plans a transfer between two layouts. Returns `None` if the lengths of both sides are known at run time only. `is_known`
+    /// says that there are no run-time indices.
     #[track_caller]
     const fn new(to: Layout, from: Layout, algorithm: Option<Algorithm>, is_known: bool) -> Option<Self> {
         if to.is_open() && from.is_open() {
@@ -367,12 +371,12 @@ struct Planned {
 }
 
 /// One side of a transfer: the pieces of an object that has several, or `None` and the only piece of the object.
-type Lies<'a> = (Option<&'a [Piece]>, Piece);
+type TransferSide<'a> = (Option<&'a [Piece]>, Piece);
 
 impl Planned {
     /// Calls `each` for parts of the transfer that are inside one piece on either side. Together the parts contain all blocks.
     #[inline(always)]
-    fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
+    fn run(&self, to: TransferSide<'_>, from: TransferSide<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         if to.0.is_none() && from.0.is_none() {
             let spot = |piece: Piece, at| Spot { segment: piece.segment, offset: piece.offset + at };
             each(spot(to.1, self.to), spot(from.1, self.from), &self.plan);
@@ -382,12 +386,17 @@ impl Planned {
     }
 
     #[inline(never)]
-    fn run_parts(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
+    fn run_parts(
+        &self,
+        to: TransferSide<'_>,
+        from: TransferSide<'_>,
+        each: impl Fn(Spot, Spot, &TransferPlan),
+    ) {
         let (whole_to, whole_from) = ([to.1], [from.1]);
         let to = Pieced { pieces: to.0.unwrap_or(&whole_to), at: self.to };
         let from = Pieced { pieces: from.0.unwrap_or(&whole_from), at: self.from };
         each_part(self.plan.pattern(), to, from, |to, from, pattern| {
-            // Offsets are relative to slots, which are aligned to more than any kernel needs.
+            // Offsets are relative to a slot or to address 0, which are aligned to more than any kernel needs.
             let align = 1 << (to.offset | from.offset).trailing_zeros().min(usize::BITS - 1);
             each(to, from, &TransferPlan::of(pattern, align, self.algorithm, &settings().thresholds));
         });

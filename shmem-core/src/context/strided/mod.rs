@@ -1,8 +1,8 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has OpenSHMEM's routines, whose strides are arguments. `strided!` expands to [`expansion`], which transfers regions of
-//! [`Object`]s, and plans constant regions at compile time. Both call the functions of this module: `strided!` with a plan and two
-//! addresses, the routines with a single loop of blocks. On the same node, this loop needs no plan.
+//! [`Strided`] has OpenSHMEM's routines, whose strides are arguments. `strided!` expands to [`expansion`], which transfers regions
+//! of [`Object`]s, and plans constant regions at compile time. Both call the functions of this module: `strided!` with a plan and
+//! two addresses, the routines with a single loop of blocks. On the same node, this loop needs no plan.
 
 pub mod expansion;
 #[cfg(feature = "ndarray")]

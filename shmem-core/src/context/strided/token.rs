@@ -6,8 +6,8 @@ use crate::context::nonblocking::Scope;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::Family;
 
-/// The first argument of `strided!` for a get: a token for a blocking transfer, or a [`Scope`] for a non-blocking transfer. A transfer
-/// in a scope borrows its buffer for `'b`, the environment of the scope.
+/// The first argument of `strided!` for a get: a token for a blocking transfer, or a [`Scope`] for a non-blocking transfer. A
+/// transfer in a scope borrows its buffer for `'b`, the environment of the scope.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
 
 use super::*;
-use crate::endpoint::Far;
+use crate::endpoint::RemotePath;
 use crate::exclusion::Mutex;
 #[cfg(not(miri))]
 use crate::fixture::aborts;
@@ -92,7 +92,7 @@ type Job = Token<Arc<Written>>;
 fn job() -> Job {
     let (slots, transport) = (Slots::new(1, HEAP), Arc::<Written>::default());
     let segments = Segments::new(slots.stride(), 21);
-    let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
+    let far = RemotePath { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
     Token::over(slots, pe(0), Some(far), segments, transport)
 }
 

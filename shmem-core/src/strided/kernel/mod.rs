@@ -98,21 +98,21 @@ pub unsafe fn run_with(
         return;
     }
     match kernel {
-        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
+        // SAFETY: every kernel requires what this function does (caller), and a block of at least one byte (checked).
         Kernel::Rows => unsafe { plain_rows::sweep(plain_rows::Plain, isa, block, levels, to, from) },
-        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
+        // SAFETY: every kernel requires what this function does (caller), and a block of at least one byte (checked).
         Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
+        // SAFETY: every kernel requires what this function does (caller), and a block of at least one byte (checked).
         Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
+        // SAFETY: every kernel requires what this function does (caller), and a block of at least one byte (checked).
         Kernel::Span => unsafe { span::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
+        // SAFETY: every kernel requires what this function does (caller), and a block of at least one byte (checked).
         Kernel::Shuffle => unsafe { shuffle::sweep(isa, block, levels, to, from) },
         #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
-        // SAFETY: every kernel requires what this function does, and a block of at least one byte.
+        // SAFETY: every kernel requires what this function does (caller), and a block of at least one byte (checked).
         _ => unsafe { plain_rows::sweep(plain_rows::Plain, isa, block, levels, to, from) },
     }
 }

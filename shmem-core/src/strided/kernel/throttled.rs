@@ -26,13 +26,13 @@ struct CacheLine(UnsafeCell<u64>);
 
 /// A block whose copy is followed by `touches` idle stores.
 #[derive(Clone, Copy)]
-struct Braked<B> {
+struct ThrottledBlock<B> {
     block: B,
     touches: u8,
     line: *mut u64,
 }
 
-impl<B: Block> Block for Braked<B> {
+impl<B: Block> Block for ThrottledBlock<B> {
     const SHORT: bool = false;
 
     #[inline(always)]
@@ -60,7 +60,7 @@ impl Sweep for Throttle {
     #[inline(always)]
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8) {
         let line = CacheLine(UnsafeCell::new(0));
-        let braked = Braked { block, touches: self.0, line: line.0.get() };
+        let braked = ThrottledBlock { block, touches: self.0, line: line.0.get() };
         // SAFETY: the caller ensures what `sweep` requires.
         unsafe { Plain.sweep(braked, levels, to, from) };
     }

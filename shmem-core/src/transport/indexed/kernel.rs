@@ -86,8 +86,13 @@ impl Near<'_> {
     /// Every element of the list must be readable or writable, as the operation demands. For a change, it must be an aligned word
     /// of `size` bytes, the change's width, that is only changed atomically. Local memory must be readable for one element per
     /// index, or writable for one element at each position, and aligned for a change.
-    pub(crate) unsafe fn carry_out(self, deed: ListRequest<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
-        match deed {
+    pub(crate) unsafe fn carry_out(
+        self,
+        request: ListRequest<'_>,
+        positions: Option<&[u32]>,
+        ring: impl Fn(),
+    ) {
+        match request {
             // SAFETY: the caller's promise.
             ListRequest::Pick(into) => unsafe { self.pick(into, positions) },
             // SAFETY: the caller's promise.

@@ -86,8 +86,8 @@ impl Network {
         let early: Vec<Parcel> = inbox.extract_if(.., |parcel| delivery.waits_for(parcel)).collect();
         early.into_iter().for_each(|parcel| delivery.add(parcel));
         while let Some(parcel) = delivery.draw(|| self.roll()) {
-            let Parcel { segment, key, errand, then, .. } = parcel;
-            self.ports[pe].open(pe, segment, key, |target| errand.run(target));
+            let Parcel { segment, key, action, then, .. } = parcel;
+            self.ports[pe].open(pe, segment, key, |target| action.run(target));
             match then {
                 Some(next) if wanted(&next) || delivery.waits_for(&next) => delivery.add(*next),
                 next => inbox.extend(next.map(|next| *next)),

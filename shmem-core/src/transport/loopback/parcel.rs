@@ -17,7 +17,7 @@ pub(super) struct Parcel {
     pub(super) segment: u32,
     /// The key that the sender had for the segment.
     pub(super) key: u64,
-    pub(super) errand: Action,
+    pub(super) action: Action,
     /// The next parcel to the same PE, sent when this one is delivered.
     pub(super) then: Option<Box<Parcel>>,
 }
@@ -57,7 +57,7 @@ unsafe impl Send for Action {}
 impl Parcel {
     /// The parcel's stream and epoch. Fences do not order gets, so all gets of a channel have one epoch.
     pub(super) fn order(&self) -> (Stream, u64) {
-        let is_ordered = !matches!(self.errand, Action::Get { .. });
+        let is_ordered = !matches!(self.action, Action::Get { .. });
         ((self.from, self.channel, is_ordered), if is_ordered { self.epoch } else { 0 })
     }
 }

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 use super::Fabric;
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory, Word};
-use super::posting::{Port, Posting, What};
+use super::posting::{OperationInfo, Port, Posting};
 use super::record::{OnCompletion, ReadDestination, Record};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
@@ -102,7 +102,7 @@ impl Fabric {
         };
         let on_completion = match described {
             Some(_) => self.on_completion(channel, width.bytes()),
-            None => OnCompletion::Landing(channel, ReadDestination(result)),
+            None => OnCompletion::ReadToBuffer(channel, ReadDestination(result)),
         };
         let prepare = |record: &Record| keep(record, word);
         // SAFETY: `fetch` starts one operation. Its record stays until completion, and `result` until quiet (caller).
@@ -123,7 +123,7 @@ impl Port<'_> {
     /// As [`Transport::atomic`](crate::transport::Transport::atomic), for the word at `target`.
     pub(super) unsafe fn fetch(
         &self,
-        what: What,
+        what: OperationInfo,
         target: RemoteMemory,
         word: Word,
         width: Width,
@@ -161,6 +161,6 @@ fn record_of<'p>(posting: &Posting<'p>) -> &'p Record {
     posting.record.unwrap_or_else(|| unreachable!("an operation that keeps a record"))
 }
 
-fn of_word(operation: &'static str, word: Remote, width: Width) -> What {
-    What { operation, pe: word.pe.number(), bytes: width.bytes() }
+fn of_word(operation: &'static str, word: Remote, width: Width) -> OperationInfo {
+    OperationInfo { operation, pe: word.pe.number(), bytes: width.bytes() }
 }

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use super::amo::{keep, operands_of};
 use super::operation::Word;
-use super::posting::{Posting, What};
+use super::posting::{OperationInfo, Posting};
 use super::{Fabric, Ofi};
 use crate::pe::Pe;
 use crate::segment_table::SYSTEM;
@@ -157,7 +157,7 @@ impl Fabric {
     fn attempt(&self, at: Remote, width: Width, op: AtomicOp, fetches: bool) -> Result<u64, String> {
         let (port, target) = (self.first(), self.target(at));
         let word = Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))?;
-        let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
+        let what = OperationInfo { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
         let done = if fetches {
             // SAFETY: `at` names an aligned word of this width (`begin_trial`).
             unsafe { port.fetch(what, target, word, width) }

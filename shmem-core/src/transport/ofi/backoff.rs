@@ -11,8 +11,8 @@ const LOOKS: u32 = 1024;
 /// Number of failed polls between two yields of the core, if there are fewer cores than waiting threads.
 const ROUNDS: u32 = 16;
 
-/// Upper limit on the time that counts as waiting between two readings of the clock. If more has passed, the process was stopped (by a
-/// user, or by a scheduler that suspends jobs), and its peers probably, too.
+/// Upper limit on the time that counts as waiting between two readings of the clock. If more has passed, the process was stopped
+/// (by a user, or by a scheduler that suspends jobs), and its peers probably, too.
 const LONGEST: Duration = Duration::from_millis(500);
 
 /// State of one wait of a thread. A short wait does not read the clock.
@@ -35,8 +35,8 @@ impl Stall {
         Self { looked: Instant::now(), time: Duration::ZERO, moved }
     }
 
-    /// Adds the time since the last call, or restarts at 0 if `moved` has changed. Returns the sum. When the sum reaches the timeout,
-    /// ends the job with an error text about `what`.
+    /// Adds the time since the last call, or restarts at 0 if `moved` has changed. Returns the sum. When the sum reaches the
+    /// timeout, ends the job with an error text about `what`.
     pub(super) fn look(&mut self, fabric: &Fabric, moved: u64, what: impl FnOnce() -> String) -> Duration {
         if moved != self.moved {
             *self = Self::new(moved);

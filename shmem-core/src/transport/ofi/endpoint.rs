@@ -1,15 +1,15 @@
 //! A unit: an endpoint, its completion queue and its counter.
 //!
-//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is still in the
-//! provider's buffer. All operations are counted; those with a record are reported as well.
+//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is
+//! still in the provider's buffer. All operations are counted; those with a record are reported as well.
 //!
-//! A unit has a lock, so that any thread may wait for operations of another thread. If one thread uses the unit, only the progress thread
-//! competes for the lock, so that locking costs two instructions.
+//! A unit has a lock, so that any thread may wait for operations of another thread. If one thread uses the unit, only the progress
+//! thread competes for the lock, so that locking costs two instructions.
 //!
-//! **The counter** is the number of complete operations. It does not say which operations are complete, and later ones may be complete before
-//! earlier ones. So all are known to be complete only if the number of complete operations, read first, equals the number of started ones.
-//! Threads that go on starting operations could prevent that equality for ever, so a thread that has waited for some time stops them. The
-//! number at the last equality is kept, because operations up to it are known to be complete.
+//! **The counter** is the number of complete operations. It does not say which operations are complete, and later ones may be
+//! complete before earlier ones. So all are known to be complete only if the number of complete operations, read first, equals the
+//! number of started ones. Threads that go on starting operations could prevent that equality for ever, so a thread that has waited
+//! for some time stops them. The number at the last equality is kept, because operations up to it are known to be complete.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -17,7 +17,7 @@ use std::sync::MutexGuard;
 use super::domain::Domain;
 use super::error::OfiError;
 use super::record::{Free, Records};
-use super::{bounce_memory, buffers};
+use super::{buffers, lent_buffers};
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Refused, Registration};
@@ -45,7 +45,7 @@ pub(super) struct Unit {
 impl Unit {
     /// Opens a unit. If `wakes`, threads can sleep on its queue, provided that the provider allows it.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
-        let own = 2 * RECORDS + buffers::COMPLETIONS + bounce_memory::COMPLETIONS;
+        let own = 2 * RECORDS + buffers::COMPLETIONS + lent_buffers::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
         let open = |wakes| Endpoint::open(&domain.addresses, entries, wakes);
         let (mut endpoint, mut wakes) = (open(wakes), wakes);

@@ -1,7 +1,7 @@
 //! The wire of the engine: messages between unit 0 of all PEs.
 //!
 //! [Buffers](super::buffers) are posted as receives at the start, and again after the engine has carried out their message. Short
-//! messages are injected, without a buffer. Long messages are written to a slot that the target has [lent](super::bounce_memory).
+//! messages are injected, without a buffer. Long messages are written to a slot that the target has [lent](super::lent_buffers).
 //! The target's queue reports the slot (`FI_REMOTE_CQ_DATA`) after all bytes have arrived.
 
 use core::cell::RefCell;
@@ -10,8 +10,8 @@ use core::sync::atomic::Ordering;
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::bounce_memory::Written;
 use super::engine::{BounceSlot, Region, Sent, Wire};
+use super::lent_buffers::Written;
 use super::operation::{LocalMemory, RemoteMemory};
 use super::posting::Posting;
 use crate::libfabric::bindings::*;
@@ -87,8 +87,8 @@ impl Fabric {
     }
 
     /// Sends acknowledgements that linger (are sent late).
-    pub(super) fn hurry(&self) {
-        self.engine.hurry(&self.wire()).unwrap_or_else(|fault| self.end(fault.to_string()));
+    pub(super) fn flush_answers(&self) {
+        self.engine.flush_answers(&self.wire()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
     /// The engine's wire, for an operation that may wait for room or for an answer.

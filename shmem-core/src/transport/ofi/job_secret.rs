@@ -39,10 +39,10 @@ impl Secret {
     }
 
     /// A number of 64 bits, derived from the secret, a purpose and two numbers.
-    pub(super) fn number(&self, on_completion: &'static str, first: u32, second: u32) -> u64 {
+    pub(super) fn number(&self, purpose: &'static str, first: u32, second: u32) -> u64 {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         // The two numbers have a fixed length, so different arguments hash different bytes.
-        hasher.update(&first.to_le_bytes()).update(&second.to_le_bytes()).update(on_completion.as_bytes());
+        hasher.update(&first.to_le_bytes()).update(&second.to_le_bytes()).update(purpose.as_bytes());
         let hash = hasher.finalize();
         let [first, ..] = hash.as_bytes().as_chunks().0 else { unreachable!("a hash has 32 bytes") };
         u64::from_le_bytes(*first)

@@ -27,7 +27,7 @@
 //! messages for what the provider does not do
 //!   engine                   operations that the target carries out
 //!   engine_network, buffers  how those messages travel, and their memory
-//!   bounce_memory            bounce buffers that are lent to other PEs, for long messages
+//!   lent_buffers             bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
 //! Only operations on lists allocate. Every queue is bounded. If a queue is full (`-FI_EAGAIN`, no free record), the caller makes
@@ -39,7 +39,6 @@
 mod amo;
 mod atomics_trial;
 mod backoff;
-mod bounce_memory;
 mod buffers;
 mod domain;
 mod endpoint;
@@ -50,6 +49,7 @@ mod file_descriptors;
 mod interface;
 mod job_secret;
 mod keys;
+mod lent_buffers;
 mod operation;
 mod posting;
 mod progress_thread;
@@ -79,12 +79,12 @@ use crate::libfabric::bindings::fi_addr_t;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, ChannelOptions};
-use bounce_memory::BounceMemory;
 use buffers::Buffers;
 use domain::Domain;
 use endpoint::Unit;
 use engine::Engine;
 use keys::Keys;
+use lent_buffers::BounceMemory;
 use posting::Port;
 use progress_thread::{Handover, ProgressThread};
 use provider::Demands;
@@ -118,7 +118,7 @@ struct Fabric {
     /// This PE's memory, whose bell is rung after changes.
     slot: OnceLock<Target>,
     handover: Handover,
-    asides: Mutex<Asides>,
+    asides: Mutex<Unawaited>,
     /// Whether the provider's atomics are used.
     atomics: AtomicBool,
     timeout: Option<Duration>,
@@ -128,7 +128,7 @@ struct Fabric {
 
 /// Operations of [`tell`](crate::transport::Transport::tell), which no thread awaits: channel, and number since its last quiet.
 #[derive(Default)]
-struct Asides {
+struct Unawaited {
     channel: Option<Channel>,
     sent: u64,
 }
@@ -345,7 +345,7 @@ impl Fabric {
         self.is_under_way() || self.engine.unanswered().next().is_some()
     }
 
-    /// Whether operations are incomplete, other than those that no thread awaits ([`Asides`]).
+    /// Whether operations are incomplete, other than those that no thread awaits ([`Unawaited`]).
     fn awaits_more(&self) -> bool {
         if !self.awaits() {
             return false;
@@ -353,7 +353,7 @@ impl Fabric {
         // If the lock is held, its holder is starting an operation that no thread awaits.
         let Some(mut asides) = self.asides.try_lock() else { return true };
         if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
-            *asides = Asides::default();
+            *asides = Unawaited::default();
         }
         let operations = self.made().map(|port| port.in_flight());
         let messages = self.engine.unanswered().map(|(_, count)| count.into());

@@ -8,10 +8,10 @@ use core::ffi::{c_int, c_void};
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::bounce_memory::Written;
 use super::endpoint::Unit;
 use super::engine::{Sent, Wire as _};
 use super::engine_network::Arrival;
+use super::lent_buffers::Written;
 use super::record::{Free, OnCompletion, Record};
 use super::streams::Stream;
 use crate::libfabric::bindings::*;
@@ -21,11 +21,11 @@ use crate::transport::Channel;
 const COMPLETIONS: usize = 16;
 
 /// The queue's entry of a failed operation or connection, and the operation, if its completion was to be reported.
-type Failure = (fi_cq_err_entry, Option<What>);
+type Failure = (fi_cq_err_entry, Option<OperationInfo>);
 
 /// Description of an operation, for reports.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct What {
+pub(super) struct OperationInfo {
     pub(super) operation: &'static str,
     pub(super) pe: usize,
     pub(super) bytes: usize,
@@ -60,7 +60,7 @@ impl Port<'_> {
     pub(super) unsafe fn issue(
         &self,
         channel: Channel,
-        what: What,
+        what: OperationInfo,
         on_completion: OnCompletion,
         (keeps, waits): (bool, bool),
         prepare: impl FnOnce(&Record),
@@ -104,7 +104,7 @@ impl Port<'_> {
     #[inline]
     pub(super) unsafe fn carry_out<R>(
         &self,
-        what: What,
+        what: OperationInfo,
         prepare: impl FnOnce(&Record),
         attempt: impl FnMut(&Posting<'_>) -> isize,
         read: impl FnOnce(&Record) -> R,
@@ -129,7 +129,7 @@ impl Port<'_> {
     #[inline]
     unsafe fn start(
         &self,
-        what: What,
+        what: OperationInfo,
         on_completion: OnCompletion,
         waits: bool,
         prepare: impl FnOnce(&Record),
@@ -158,7 +158,7 @@ impl Port<'_> {
     #[inline]
     fn until_done<T>(
         &self,
-        what: What,
+        what: OperationInfo,
         waits: bool,
         mut attempt: impl FnMut() -> Result<Option<T>, isize>,
     ) -> Result<Option<T>, isize> {
@@ -313,7 +313,7 @@ impl Port<'_> {
                 add(Arrival::Written(Written::decoded(entry.data)));
             } else if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
-                    Some(OnCompletion::Event(channel) | OnCompletion::Landing(channel, _)) => {
+                    Some(OnCompletion::Event(channel) | OnCompletion::ReadToBuffer(channel, _)) => {
                         self.fabric.stream(channel).ended();
                     }
                     Some(OnCompletion::Signalled(update)) => self.fabric.signals.deliver(update),
@@ -372,12 +372,12 @@ impl Port<'_> {
     }
 
     #[cold]
-    pub(super) fn refuse(&self, what: What, answer: isize) -> ! {
+    pub(super) fn refuse(&self, what: OperationInfo, answer: isize) -> ! {
         self.fabric.fail(&self.describe(what), &self.fabric.domain.library().describe(answer as i64))
     }
 
-    fn describe(&self, what: What) -> String {
-        let What { operation, pe, bytes } = what;
+    fn describe(&self, what: OperationInfo) -> String {
+        let OperationInfo { operation, pe, bytes } = what;
         format!("{operation} of {bytes} bytes with {}", self.fabric.name_of(pe))
     }
 }

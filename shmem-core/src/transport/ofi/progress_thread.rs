@@ -23,7 +23,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::backoff::Stall;
 use super::{Fabric, file_descriptors};
 
-/// First and longest time for which the thread parks while the program's threads poll. They may soon stop, so the first time is short.
+/// First and longest time for which the thread parks while the program's threads poll. They may soon stop, so the first time is
+/// short.
 const FIRST_PARK: Duration = Duration::from_micros(200);
 const LAST_PARK: Duration = Duration::from_millis(1);
 
@@ -83,7 +84,7 @@ fn run(fabric: &Fabric) {
         watch.look(fabric);
         let sleeps = handover.sleeps();
         if let Some(park) = polling.park(fabric.activity(), sleeps) {
-            fabric.hurry();
+            fabric.flush_answers();
             handover.park(sleeps, || handover.sleep(None, park));
             continue;
         }
@@ -95,7 +96,7 @@ fn run(fabric: &Fabric) {
             core::hint::spin_loop();
             continue;
         }
-        fabric.hurry();
+        fabric.flush_answers();
         match fabric.first().unit.endpoint.descriptor() {
             Some(arrival) => {
                 let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };

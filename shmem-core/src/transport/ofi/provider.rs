@@ -8,10 +8,10 @@ use std::path::Path;
 
 use ipnet::IpNet;
 
-use super::bounce_memory;
 use super::engine::Limits;
 use super::error::OfiError;
 use super::interface::{Nearness, Offer, is_virtual, node_of};
+use super::lent_buffers;
 use super::strided::Row;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Hints, Info, InfoEntry, Library};
@@ -49,8 +49,8 @@ pub(super) struct Known {
     pub(super) row: Row,
 }
 
-/// Known providers, best first: the first that is offered is chosen. Other providers are chosen only by name, because they reach no other
-/// host, break promises (`net` offers atomics and refuses each), or are unknown.
+/// Known providers, best first: the first that is offered is chosen. Other providers are chosen only by name, because they reach no
+/// other host, break promises (`net` offers atomics and refuses each), or are unknown.
 const KNOWN: [Known; 9] = [
     Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
     Known::of("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
@@ -81,7 +81,7 @@ const SHM: Known = Known {
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
 /// Limits over tcp, where writes to bounce slots of the target are faster than ofi_rxm's messages, short and long.
-const OVER_TCP: Limits = Limits { grants: bounce_memory::MOST, slot: 65 << 10, ..OF_RXM };
+const OVER_TCP: Limits = Limits { grants: lent_buffers::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
     const fn of(name: &'static str, row: Row) -> Self {

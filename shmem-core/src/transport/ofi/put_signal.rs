@@ -1,8 +1,8 @@
 //! Pending signals of puts.
 //!
-//! The signal is the last step of a put with a signal. When its data is delivered, a signal is *due*, and the next thread that makes
-//! progress sends it. A signal is an event of its stream until it is sent. So a quiet waits first until the signal is sent, then for the
-//! change of its word. The list of due signals is never shrunk.
+//! The signal is the last step of a put with a signal. When its data is delivered, a signal is *due*, and the next thread that
+//! makes progress sends it. A signal is an event of its stream until it is sent. So a quiet waits first until the signal is sent,
+//! then for the change of its word. The list of due signals is never shrunk.
 
 use std::collections::VecDeque;
 

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::buffers::Pool;
 use super::error::OfiError;
-use super::posting::What;
+use super::posting::OperationInfo;
 use super::put_signal::SignalUpdate;
 use crate::libfabric::bindings::fi_context2;
 use crate::shared;
@@ -29,7 +29,7 @@ pub(super) enum OnCompletion {
     /// Free the record, and count an event of a stream as ended.
     Event(Channel),
     /// Copy the buffer, which has the bytes of a read, to the read's destination. Then act as for `Event`.
-    Landing(Channel, ReadDestination),
+    ReadToBuffer(Channel, ReadDestination),
     /// Free the record, and make a signal [due](super::put_signal), because the operation has delivered its data.
     Signalled(SignalUpdate),
 }
@@ -103,7 +103,7 @@ impl Records {
 /// flight.
 pub(super) struct Free {
     free: Vec<u32>,
-    used: Box<[Option<(OnCompletion, What)>]>,
+    used: Box<[Option<(OnCompletion, OperationInfo)>]>,
 }
 
 impl Free {
@@ -112,7 +112,12 @@ impl Free {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, records: &Records, on_completion: OnCompletion, what: What) -> Option<u32> {
+    pub(super) fn take(
+        &mut self,
+        records: &Records,
+        on_completion: OnCompletion,
+        what: OperationInfo,
+    ) -> Option<u32> {
         let number = self.free.pop()?;
         self.used[number as usize] = Some((on_completion, what));
         records.get(number).done.store(false, Ordering::Relaxed);
@@ -126,14 +131,14 @@ impl Free {
         self.free.push(number);
     }
 
-    pub(super) fn holder(&self, number: u32) -> Option<What> {
+    pub(super) fn holder(&self, number: u32) -> Option<OperationInfo> {
         self.used[number as usize].map(|(_, what)| what)
     }
 
     /// Whether an event of a stream with a PE is in flight, not counting data of puts with a signal.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         self.used.iter().flatten().any(|(on_completion, what)| {
-            let of = matches!(on_completion, OnCompletion::Event(of) | OnCompletion::Landing(of, _) if *of == channel);
+            let of = matches!(on_completion, OnCompletion::Event(of) | OnCompletion::ReadToBuffer(of, _) if *of == channel);
             of && what.pe == pe
         })
     }
@@ -148,7 +153,7 @@ impl Free {
                 record.done.store(true, Ordering::Release);
                 return Some(on_completion);
             }
-            OnCompletion::Landing(_, ReadDestination(into)) => {
+            OnCompletion::ReadToBuffer(_, ReadDestination(into)) => {
                 // SAFETY: the operation is complete, and has read `what.bytes` bytes to the buffer. The destination is writable
                 // until a quiet returns, which waits until the caller has counted the event as ended.
                 unsafe { shared::copy(into, record.buffer(), what.bytes) };

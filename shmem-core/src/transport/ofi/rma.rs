@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use super::engine::Sent;
 use super::operation::{LocalMemory, RemoteMemory};
-use super::posting::{Posting, What};
+use super::posting::{OperationInfo, Posting};
 use super::put_signal::SignalUpdate;
 use super::record::{BUFFER_BYTES, OnCompletion, ReadDestination, Record};
 use super::strided::{self, Blocks, Row, Way};
@@ -81,11 +81,11 @@ impl Fabric {
                 Transfer::Get => "get",
                 Transfer::PutBefore(_) => "put with a signal",
             };
-            let what = What { operation, pe: remote.pe.number(), bytes };
+            let what = OperationInfo { operation, pe: remote.pe.number(), bytes };
             let on_completion = match transfer {
                 Transfer::PutBefore(signal) => OnCompletion::Signalled(signal),
                 Transfer::Get if described.is_none() => {
-                    OnCompletion::Landing(channel, ReadDestination(local))
+                    OnCompletion::ReadToBuffer(channel, ReadDestination(local))
                 }
                 Transfer::Get | Transfer::Put => self.on_completion(channel, bytes),
             };
@@ -171,9 +171,9 @@ impl Fabric {
     }
 
     /// Whether an operation on a list is sent in messages.
-    fn lists(&self, elements: Elements<'_>, deed: ListRequest<'_>) -> bool {
+    fn lists(&self, elements: Elements<'_>, request: ListRequest<'_>) -> bool {
         let limits = &self.engine.limits;
-        let fits = match deed {
+        let fits = match request {
             _ if elements.len() < 2 => return false,
             ListRequest::Pick(_) => limits.picks(elements.size),
             ListRequest::Place(_) => limits.places(elements.size),
@@ -306,19 +306,19 @@ unsafe impl Transport for Ofi {
         &self,
         channel: Channel,
         elements: Elements<'_>,
-        deed: ListRequest<'_>,
+        request: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
         let fabric = &*self.fabric;
-        if fabric.lists(elements, deed) {
+        if fabric.lists(elements, request) {
             // SAFETY: the caller's promise.
             return unsafe {
-                fabric.engine.on(&fabric.wire(), channel).list(elements, deed, positions, until)
+                fabric.engine.on(&fabric.wire(), channel).list(elements, request, positions, until)
             };
         }
         // SAFETY: the caller's promise.
-        unsafe { singly::list(self, channel, elements, deed, positions, until) };
+        unsafe { singly::list(self, channel, elements, request, positions, until) };
     }
 
     fn fence(&self, channel: Channel) {
@@ -388,7 +388,7 @@ unsafe impl Transport for Ofi {
 
     fn sleeps(&self) -> Duration {
         // Sends acknowledgements of messages that this thread has received while the progress thread was parked.
-        self.fabric.hurry();
+        self.fabric.flush_answers();
         self.fabric.handover.to_thread();
         match self.fabric.first().unit.endpoint.descriptor() {
             Some(_) => SLEEP,

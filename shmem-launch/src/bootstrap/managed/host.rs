@@ -11,7 +11,7 @@ use shmem_core::exclusion::Mutex;
 use crate::bootstrap::exchange_client::{Exchange, Visible, gone, invalid, make_room, owned, unexpected};
 use crate::bootstrap::process_manager::ProcessManager;
 use crate::codec;
-use crate::launch::exchange_server::{Met, Rendezvous, hand_round, pack};
+use crate::launch::exchange_server::{Met, Rendezvous, distribute, pack};
 use crate::launch::protocol::{ToLauncher, ToPe, Value};
 use crate::launch::socket::Channel;
 
@@ -21,10 +21,10 @@ pub(super) struct Host {
     others: BTreeMap<usize, Arc<Channel>>,
     firsts: Vec<usize>,
     /// The state of the exchange. The lock is held during each put, fence or share, so that threads take turns.
-    board: Mutex<Board>,
+    board: Mutex<ExchangeState>,
 }
 
-struct Board {
+struct ExchangeState {
     rendezvous: Rendezvous<OwnedFd>,
     visible: Visible,
     /// Number of exchanges with other hosts. It makes the key of each exchange unique, because launchers may cache values.
@@ -39,7 +39,8 @@ impl Host {
         firsts: Vec<usize>,
     ) -> Self {
         let pes = others.keys().map(|pe| (*pe, 0)).chain([(number, 0)]);
-        let board = Board { rendezvous: Rendezvous::new(pes), visible: Visible::default(), exchanges: 0 };
+        let board =
+            ExchangeState { rendezvous: Rendezvous::new(pes), visible: Visible::default(), exchanges: 0 };
         Self { manager, number, others, firsts, board: Mutex::new(board) }
     }
 
@@ -124,7 +125,7 @@ impl Exchange for Host {
         let Some(Met::Share(lists)) = self.meet(&mut board.rendezvous, share, own)? else {
             return Err(unexpected("a PE of this host"));
         };
-        for (to, reply, list) in hand_round(&lists).filter(|(to, ..)| *to != self.number) {
+        for (to, reply, list) in distribute(&lists).filter(|(to, ..)| *to != self.number) {
             let list: Vec<_> = list.into_iter().map(OwnedFd::as_fd).collect();
             self.say(to, &codec::encode(&reply), &list)?;
         }

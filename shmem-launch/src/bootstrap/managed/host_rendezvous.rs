@@ -30,13 +30,13 @@ const KEY: &str = "shmem.door";
 pub(super) struct Met {
     /// Connections by PE. The first PE has one to each other PE of its host. The others have one, to the first PE.
     pub(super) channels: BTreeMap<usize, Arc<Channel>>,
-    /// An eventfd with value 1, which the host's PEs share. The PE that reads the 1 reports why the job ends. `None`: one PE.
+    /// An eventfd with value 1, which the host's PEs share. The PE that reads the 1 reports why the job ends. `None`: no other PE.
     pub(super) voice: Option<OwnedFd>,
 }
 
 /// Random bytes: 16 for the socket's name, and 32 for the token.
 #[derive(Clone, Copy)]
-struct Invitation([u8; 48]);
+struct Credentials([u8; 48]);
 
 /// Connects the PEs of each host. Collective over all PEs of the job.
 pub(super) fn meet(
@@ -53,20 +53,20 @@ pub(super) fn meet(
     if me != first {
         manager.fence()?;
         let told = manager.get(first, KEY)?;
-        let invitation = Invitation(told.try_into().map_err(|_| unexpected(FIRST))?);
-        return knock(&invitation, me, first);
+        let invitation = Credentials(told.try_into().map_err(|_| unexpected(FIRST))?);
+        return connect_to_first(&invitation, me, first);
     }
     if others.is_empty() {
         return manager.fence().map(|()| Met::default());
     }
-    let invitation = Invitation(random()?);
+    let invitation = Credentials(random()?);
     let socket = listen(&invitation, neighbours.len())?;
     manager.put(KEY, &invitation.0)?;
     manager.fence()?;
     receive_all(&socket, &invitation, others)
 }
 
-impl Invitation {
+impl Credentials {
     fn address(&self) -> io::Result<SocketAddrUnix> {
         let name: String = self.0[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(SocketAddrUnix::new_abstract_name(format!("shmem-{name}").as_bytes())?)
@@ -82,7 +82,7 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-fn listen(invitation: &Invitation, pes: usize) -> io::Result<OwnedFd> {
+fn listen(invitation: &Credentials, pes: usize) -> io::Result<OwnedFd> {
     let socket = socket()?;
     net::bind(&socket, &invitation.address()?)?;
     net::listen(&socket, pes.try_into().unwrap_or(i32::MAX))?;
@@ -90,7 +90,7 @@ fn listen(invitation: &Invitation, pes: usize) -> io::Result<OwnedFd> {
 }
 
 /// Connects this PE to the first PE of its host.
-fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
+fn connect_to_first(invitation: &Credentials, me: usize, first: usize) -> io::Result<Met> {
     let socket = socket()?;
     net::connect(&socket, &invitation.address()?).map_err(|error| {
         io::Error::other(format!(
@@ -107,7 +107,7 @@ fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
 }
 
 /// Accepts the connections of the `others`, on the first PE of a host.
-fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> io::Result<Met> {
+fn receive_all(socket: &OwnedFd, invitation: &Credentials, others: &[usize]) -> io::Result<Met> {
     descriptor_limit::make_room(2 * others.len() as u64).map_err(|short| {
         let pes = others.len() + 1;
         io::Error::other(format!("the {pes} PEs of the host meet by descriptors, but this process {short}"))
@@ -154,7 +154,7 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
 }
 
 /// Returns the PE at the other end of a channel, by its first packet. Returns `None` if the packet is not that of a PE in `others`.
-fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option<usize> {
+fn guest(channel: &Channel, invitation: &Credentials, others: &[usize]) -> Option<usize> {
     let packet = channel.try_receive().ok()??;
     others.iter().copied().find(|pe| packet.bytes == invitation.hello(*pe))
 }
@@ -191,7 +191,7 @@ mod tests {
     /// Without the token, silent, or with the number of a PE of another host.
     #[test]
     fn strangers_are_turned_away_and_nothing_else_happens() {
-        let invitation = Invitation(random().unwrap());
+        let invitation = Credentials(random().unwrap());
         let socket = listen(&invitation, 16).unwrap();
         let come = |said: &[u8]| {
             let stranger = super::socket().unwrap();
@@ -208,8 +208,8 @@ mod tests {
             [come(&other.hello(7)), come(b"hello?"), come(&invitation.hello(8)), come(&[0; 5000])];
         let silent = come(&[]);
         std::thread::scope(|scope| {
-            let nine = scope.spawn(|| knock(&invitation, 9, 4).unwrap());
-            let seven = scope.spawn(|| knock(&invitation, 7, 4).unwrap());
+            let nine = scope.spawn(|| connect_to_first(&invitation, 9, 4).unwrap());
+            let seven = scope.spawn(|| connect_to_first(&invitation, 7, 4).unwrap());
             let met = receive_all(&socket, &invitation, &[7, 9]).unwrap();
             assert!(met.channels.keys().eq(&[7, 9]));
             for ((pe, channel), guest) in met.channels.iter().zip([seven, nine]) {

@@ -11,8 +11,8 @@
 //! first PEs          [`ProcessManager`]  one value for each host, and a fence, which all PEs of the job call
 //! ```
 //!
-//! A host's PEs connect at the start ([`door`]). They watch each other ([`Watch`]), because `srun` without `--kill-on-bad-exit`
-//! does not end a job in which a process dies.
+//! A host's PEs connect at the start ([`host_rendezvous`]). They watch each other ([`Watch`]), because `srun` without
+//! `--kill-on-bad-exit` does not end a job in which a process dies.
 
 mod host;
 mod host_rendezvous;
@@ -37,7 +37,7 @@ use host_rendezvous::FIRST;
 use watch::Watch;
 
 /// Time that a PE delays its end, while another PE of its host reports why the job ends.
-const SPEECH: Duration = Duration::from_millis(200);
+const REPORT_TIME: Duration = Duration::from_millis(200);
 
 /// A PE of a job that a process manager has started.
 pub struct Managed {
@@ -168,8 +168,8 @@ impl Bootstrap for Managed {
         // Outside `process_exit::end`, which limits the time of its closure.
         self.watch.await_turn();
         process_exit::end(code, || {
-            if !self.watch.may_speak() {
-                std::thread::sleep(SPEECH);
+            if !self.watch.may_report() {
+                std::thread::sleep(REPORT_TIME);
             } else if !message.is_empty() {
                 say(&format!("PE {} ended the job with code {code}: {message}", self.number));
             }

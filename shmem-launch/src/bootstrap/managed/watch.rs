@@ -60,7 +60,7 @@ impl Watch {
     }
 
     /// Returns whether this PE may report why the job ends. True for the first PE of the host that calls this.
-    pub(super) fn may_speak(&self) -> bool {
+    pub(super) fn may_report(&self) -> bool {
         let Some(voice) = &self.voice else { return true };
         rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
     }
@@ -102,7 +102,7 @@ impl Watch {
             return;
         }
         process_exit::end(1, || {
-            if self.may_speak() {
+            if self.may_report() {
                 say(&format!("shmem: PE {pe} has died: its process ended before it had left the job"));
             }
             self.manager.abort(1);

@@ -1,10 +1,11 @@
 //! Dissemination: rounds after which each node has the data of all.
 //!
-//! Before a round a node has received the data of the `s` nodes before it. A round has one of two forms. Either each node sends these data
-//! to the node at distance `s`, which then has received `2 s` nodes' data. Or each node adds its own data, and sends all to the node at
-//! distance `s + 1`, which then has received `2 s + 1`. The bits of the number of other nodes, from the highest, select the form. So
-//! `ceil(log2(nodes))` rounds are enough, with one message per node and round. Received data never overlap data that the receiver has, so a
-//! message can be a sum. Rounds with distances of `2^k` have that property only if the number of nodes is a power of two.
+//! Before a round a node has received the data of the `s` nodes before it. Rounds have two forms. Either each node sends these data
+//! to the node at distance `s`, which then has received `2 s` nodes' data. Or each node adds its own data, and sends all to the
+//! node at distance `s + 1`, which then has received `2 s + 1`. The bits of the number of other nodes, from the highest, select the
+//! form. So `ceil(log2(nodes))` rounds are enough, with one message per node and round. Received data never overlap those that the
+//! receiver has, so a message can be a sum. Rounds with distances of `2^k` have that property only if the number of nodes is a
+//! power of two.
 //!
 //! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
 //! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation among any number of nodes).

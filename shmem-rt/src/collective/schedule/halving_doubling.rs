@@ -5,8 +5,8 @@
 //! is a *chunk*), and combine what arrives. So a rank holds a smaller slice of a larger group at each level, and in the end its
 //! part of the result. On the way back ranks exchange the pieces until all have the block.
 //!
-//! The last group of a level may have fewer members, which then hold more slices each ([`Seat`]). A level, except the last, that
-//! would make more than `MOST_SLICES` slices keeps them whole, and gives each slice to one member.
+//! The last group of a level may have fewer members, which then hold more slices each ([`RankSlices`]). A level, except the last,
+//! that would make more than `MOST_SLICES` slices keeps them whole, and gives each slice to one member.
 //!
 //! Blocks are pipelined: in turn `t`, step `s` works on block `t - LAG s`, so that other blocks are sent while a step waits. Inside
 //! a step all ranks process chunks in the order of slices, then of a member's pieces, then of distance from sender to receiver.
@@ -31,7 +31,7 @@ const MOST_SLICES: usize = 64;
 
 pub(in crate::collective) struct HalvingDoubling {
     radices: Radices,
-    seat: Seat,
+    seat: RankSlices,
     blocks: Chunks,
     grain: usize,
     slots: usize,
@@ -39,7 +39,7 @@ pub(in crate::collective) struct HalvingDoubling {
 
 /// A chunk that one rank may send to another rank that holds the same slice.
 #[derive(Clone, Copy)]
-struct Passage {
+struct ChunkMove {
     block: usize,
     step: usize,
     slice: usize,
@@ -60,7 +60,7 @@ impl HalvingDoubling {
         slots: usize,
     ) -> Self {
         let blocks = Chunks::new(bytes, most / grain * grain * radices.first(), grain);
-        Self { radices, seat: Seat::new(radices, rank), blocks, grain, slots }
+        Self { radices, seat: RankSlices::new(radices, rank), blocks, grain, slots }
     }
 
     /// Returns the steps, as a bit set, in which this rank sends chunks of the first block to ranks for which `is_far` is true.
@@ -85,7 +85,7 @@ impl HalvingDoubling {
     }
 
     /// Returns all chunks that this rank may send or receive, in order, each with its group.
-    fn walk(&self) -> impl Iterator<Item = (Passage, Group)> {
+    fn walk(&self) -> impl Iterator<Item = (ChunkMove, Group)> {
         let (steps, blocks) = (self.steps(), self.blocks.count());
         (0..blocks + steps.saturating_sub(1) * LAG)
             .flat_map(move |turn| (0..steps).map(move |step| (turn, step)))
@@ -96,8 +96,9 @@ impl HalvingDoubling {
                 let level = self.level(step);
                 let group = self.seat.group(level);
                 self.seat.slices(level).flat_map(move |slice| {
-                    self.inside(level, group)
-                        .map(move |(turn, distance)| (Passage { block, step, slice, turn, distance }, group))
+                    self.inside(level, group).map(move |(turn, distance)| {
+                        (ChunkMove { block, step, slice, turn, distance }, group)
+                    })
                 })
             })
     }
@@ -109,7 +110,7 @@ impl HalvingDoubling {
     }
 
     /// Returns the receiver and the piece of a chunk that this rank sends; None if there is no such chunk.
-    fn sent(&self, passage: Passage, group: Group) -> Option<(Seat, usize)> {
+    fn sent(&self, passage: ChunkMove, group: Group) -> Option<(RankSlices, usize)> {
         let level = self.level(passage.step);
         let to = (group.mine + passage.distance) % group.members;
         let owner = if self.returns(passage.step) { group.mine } else { to };
@@ -124,7 +125,7 @@ impl HalvingDoubling {
         level: usize,
         group: Group,
         owner: usize,
-        Passage { slice, turn, .. }: Passage,
+        ChunkMove { slice, turn, .. }: ChunkMove,
     ) -> Option<usize> {
         let decider = self.radices.each[level].decider;
         let mut owned = given(self.radices.each[decider].cut, group.members, owner);
@@ -134,13 +135,13 @@ impl HalvingDoubling {
         (turn == 0 && owned.contains(&self.radices.digit(slice, decider))).then_some(slice)
     }
 
-    fn holder(&self, level: usize, group: Group, member: usize, slice: usize) -> Seat {
+    fn holder(&self, level: usize, group: Group, member: usize, slice: usize) -> RankSlices {
         let first = group.first + member * self.radices.each[level].distance;
-        Seat::new(self.radices, self.radices.holder(level, first, slice))
+        RankSlices::new(self.radices, self.radices.holder(level, first, slice))
     }
 
     /// Returns the number of chunks that arrive at the rank of `seat` in a step, for each block.
-    fn coming(&self, seat: &Seat, step: usize) -> usize {
+    fn coming(&self, seat: &RankSlices, step: usize) -> usize {
         let level = self.level(step);
         let owned = seat.held[level + 1];
         match self.returns(step) {
@@ -150,7 +151,7 @@ impl HalvingDoubling {
     }
 
     /// Returns the number of chunks that arrive at the rank of `seat` before a step of a block.
-    fn before(&self, seat: &Seat, block: usize, step: usize) -> usize {
+    fn before(&self, seat: &RankSlices, block: usize, step: usize) -> usize {
         let turn = block + step * LAG;
         let begun = |other: usize| (turn + usize::from(other < step)).saturating_sub(other * LAG);
         (0..self.steps()).map(|other| begun(other).min(self.blocks.count()) * self.coming(seat, other)).sum()
@@ -158,8 +159,8 @@ impl HalvingDoubling {
 
     /// Returns the number of chunks that arrive at the rank of `seat` in the same step of the same block, but before the given
     /// chunk.
-    fn before_in_step(&self, seat: &Seat, passage: Passage, piece: usize) -> usize {
-        let Passage { step, slice, turn, distance, .. } = passage;
+    fn before_in_step(&self, seat: &RankSlices, passage: ChunkMove, piece: usize) -> usize {
+        let ChunkMove { step, slice, turn, distance, .. } = passage;
         let level = self.level(step);
         let group = seat.group(level);
         if !self.returns(step) {
@@ -167,14 +168,14 @@ impl HalvingDoubling {
         }
         let comes = |(turn, distance): &(usize, usize)| {
             let owner = (group.mine + group.members - distance) % group.members;
-            self.piece(level, group, owner, Passage { turn: *turn, ..passage }).is_some()
+            self.piece(level, group, owner, ChunkMove { turn: *turn, ..passage }).is_some()
         };
         let here = self.inside(level, group).take_while(|at| *at != (turn, distance)).filter(comes).count();
         seat.before(level, slice) * self.radices.each[level].cut - seat.before(level + 1, slice) + here
     }
 
     /// Returns the number of credit counters that the rank of `seat` has for the chunks that it sends in a step.
-    fn credits_of(&self, seat: &Seat, step: usize) -> usize {
+    fn credits_of(&self, seat: &RankSlices, step: usize) -> usize {
         let level = self.level(step);
         let others = seat.group(level).members - 1;
         match (others, self.returns(step)) {
@@ -186,7 +187,12 @@ impl HalvingDoubling {
     }
 
     /// Returns the index of the credit counter of a piece on its sender, the rank of `seat`.
-    fn credit(&self, seat: &Seat, Passage { step, slice, distance, .. }: Passage, piece: usize) -> usize {
+    fn credit(
+        &self,
+        seat: &RankSlices,
+        ChunkMove { step, slice, distance, .. }: ChunkMove,
+        piece: usize,
+    ) -> usize {
         let level = self.level(step);
         let first: usize = (0..step).map(|before| self.credits_of(seat, before)).sum();
         first
@@ -213,7 +219,7 @@ impl HalvingDoubling {
 impl Schedule for HalvingDoubling {
     fn sends(&self) -> impl Iterator<Item = SendStep> {
         self.walk().filter_map(|(passage, group)| {
-            let Passage { block, step, .. } = passage;
+            let ChunkMove { block, step, .. } = passage;
             let (to, piece) = self.sent(passage, group)?;
             let within = self.before_in_step(&to, passage, piece);
             let number = |block| self.before(&to, block, step) + within;
@@ -239,7 +245,7 @@ impl Schedule for HalvingDoubling {
 
     fn receives(&self) -> impl Iterator<Item = RecvStep> {
         self.walk().filter_map(|(passage, group)| {
-            let Passage { block, step, slice, distance, .. } = passage;
+            let ChunkMove { block, step, slice, distance, .. } = passage;
             let level = self.level(step);
             let from = (group.mine + group.members - distance) % group.members;
             let owner = if self.returns(step) { from } else { group.mine };
@@ -380,7 +386,7 @@ impl Radices {
 /// The number of a slice has a digit for each level that cuts. In a complete group each member holds one slice, whose digits are
 /// those of its rank. In an incomplete group the members share the slices of missing members: each holds the slices whose digits
 /// are in a range. The range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
-struct Seat {
+struct RankSlices {
     radices: Radices,
     rank: usize,
     /// Number of slices that the rank holds before each level, and after the last.
@@ -396,7 +402,7 @@ struct Group {
     first: usize,
 }
 
-impl Seat {
+impl RankSlices {
     fn new(radices: Radices, rank: usize) -> Self {
         let mut seat = Self { radices, rank, held: [1; _] };
         for level in 1..=radices.levels {

@@ -1,8 +1,8 @@
 //! Schedules: algorithms of collectives of long data, as generators of steps. They are independent of memory and transport.
 //!
 //! A schedule belongs to one rank, and depends on the numbers of ranks and bytes alone. [`sends`](Schedule::sends) generates the
-//! chunks that the rank sends, in order, each with the number of chunks that must have arrived before. [`receives`](Schedule::receives)
-//! generates the chunks that arrive. The [engine](super::engine) carries out both side by side.
+//! chunks that the rank sends, in order, each with the number of chunks that must have arrived before.
+//! [`receives`](Schedule::receives) generates the chunks that arrive. The [engine](super::engine) carries out both side by side.
 //!
 //! | schedule | for | |
 //! |---|---|---|
@@ -13,13 +13,14 @@
 //!
 //! [`Round`] is the dissemination of barriers, whose data are [payloads](super::barrier_payload).
 //!
-//! **Slots and credits.** Chunk `a` that arrives at a rank is written to slot `a mod slots`. The sender computes `a`, so messages carry no
-//! header. For each chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Senders wait for every
-//! credit, so nothing is under way at the end.
+//! **Slots and credits.** Chunk `a` that arrives at a rank is written to slot `a mod slots`. The sender computes `a`, so messages
+//! carry no header. For each chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free.
+//! Senders wait for every credit, so nothing is under way at the end.
 //!
-//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has not
-//! arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks that are held
-//! for a reduction are consecutive, and fewer than the slots minus the number of credits that are given together. So the chunk can be sent.
+//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has
+//! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks
+//! that are held for a reduction are consecutive, and fewer than the slots minus the credits that are given together. So the chunk
+//! can be sent.
 //!
 //! **Pipelines.** A collective has one schedule, or two independent ones (two trees) that share the slots and have their own credit
 //! counters.
@@ -81,8 +82,8 @@ pub(in crate::collective) enum Then {
     Copy,
     /// Keep the chunk in its slot until all operands have arrived.
     Hold,
-    /// Combine the operands of a group of `members`: the last has arrived. This rank is member `mine`; its operand is at the destination,
-    /// to which the result is written. The others' operands arrive from members `mine - 1`, `mine - 2` .., modulo `members`.
+    /// Combine the operands of a group of `members`: the last has arrived. This rank is member `mine`; its operand is at the
+    /// destination, which gets the result. The others' operands arrive from members `mine - 1`, `mine - 2` .., modulo `members`.
     Reduce {
         members: usize,
         mine: usize,
@@ -146,8 +147,8 @@ const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
 /// Maximum bytes of a chunk in a window, where the receiver forwards or combines chunks.
 const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
 
-/// Maximum bytes of a chunk in a window otherwise: half a window, so one chunk travels while another is copied. More chunks gain nothing
-/// where cores do the transfer, and each chunk costs a signal and a credit.
+/// Maximum bytes of a chunk in a window otherwise: half a window, so one chunk travels while another is copied. More chunks gain
+/// nothing where cores do the transfer, and each chunk costs a signal and a credit.
 const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 
 /// Maximum bytes of a chunk that is written directly to an object, and forwarded from there.
@@ -162,7 +163,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// Chooses the cut of `bytes` bytes on one path. `past_windows`: chunks go directly to objects. `pass_on`: receivers may forward them.
+    /// Chooses the cut of `bytes` bytes on one path. `past_windows`: chunks go to objects. `pass_on`: receivers may forward them.
     pub(crate) fn of(bytes: usize, past_windows: bool, pass_on: bool) -> Self {
         match (past_windows, pass_on) {
             (false, _) => Self::in_windows(bytes, pass_on),

@@ -1,4 +1,4 @@
-//! Pairwise exchange: in step `t` each rank sends its part for the rank `t` further on, and receives a part from the rank `t` before.
+//! Pairwise exchange: in step `t` each rank sends its part for the rank `t` further on, and receives one from the rank `t` before.
 //!
 //! So each rank receives from one rank at a time.
 //!

@@ -1,6 +1,6 @@
 //! Ring allgather: each rank's block passes from rank to rank.
 //!
-//! In turn `t` a rank sends the block of the rank `t` before it: first its own block, then the block that it received one turn before.
+//! In turn `t` a rank sends the block of the rank `t` before it: first its own, then the block that it received one turn before.
 //!
 //! Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH", 2005.
 

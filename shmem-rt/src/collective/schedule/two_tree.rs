@@ -1,11 +1,11 @@
 //! Two-tree broadcast: chunks alternate between two binary trees of the ranks.
 //!
-//! A rank with children in one tree is a leaf of the other, so no rank sends more than the root does. The root sends each chunk once, to
-//! the top rank of the chunk's tree. The two trees are separate pipelines.
+//! A rank with children in one tree is a leaf of the other, so no rank sends more than the root does. The root sends each chunk
+//! once, to the top rank of the chunk's tree. The two trees are separate pipelines.
 //!
-//! All ranks except the root are numbered from 1 on. The first tree is in order, so its leaves are odd numbers. The second tree has the
-//! same shape, with the numbers mirrored or, if their count is odd, moved by one. So its leaves are even numbers, and at most one rank is a
-//! leaf of both trees. Two ranks have one tree.
+//! All ranks except the root are numbered from 1 on. The first tree is in order, so its leaves are odd numbers. The second tree has
+//! the same shape, with the numbers mirrored or, if their count is odd, moved by one. So its leaves are even numbers, and at most
+//! one rank is a leaf of both trees. Two ranks have one tree.
 //!
 //! Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009.
 

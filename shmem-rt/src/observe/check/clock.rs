@@ -4,7 +4,7 @@
 //! its call returns. It has happened after a fence, for operations that its context sends to the same PE afterwards; and after a
 //! quiet, for all operations. So the clock that a PE passes on depends on context and receiver, and a clock counts puts for each
 //! PE, context (some contexts share a number) and target. A put with a signal is announced by its signal alone. So known epochs
-//! have gaps ([`Known`]), and [`words`](super::words) records the puts that each signal announces.
+//! have gaps ([`Known`]), and [`clock_words`](super::clock_words) records the puts that each signal announces.
 
 /// Upper limit on the PEs of a node that are checked together. It bounds the size of clocks.
 pub(super) const MOST_PES: usize = 16;

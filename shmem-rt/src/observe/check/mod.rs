@@ -3,7 +3,7 @@
 //! Vector clocks ([`clock`]) find races, and flags that may overtake their data. A PE passes its clock on when it
 //! changes a word or enters a collective. Another PE joins this clock when it waits for the word, fetches the word, or
 //! leaves the collective. Every access to a PE's memory is recorded with its epoch ([`history`]), and compared with the
-//! accesses of other PEs. [`flights`] records the buffers of incomplete transfers.
+//! accesses of other PEs. [`buffers_in_flight`] records the buffers of incomplete transfers.
 //!
 //! Accesses whose order cannot be determined count as ordered. So each report is a mistake of the program, but a run without
 //! reports proves nothing. PEs on other nodes, references of phases, and races between threads of one PE are not checked.

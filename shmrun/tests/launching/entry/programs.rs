@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use shmem::bootstrap::{Bootstrap, Connection, Local};
+use shmem_core::cpu_list;
 use shmem_core::fixed_text::Text;
-use shmem_core::range_list;
 use shmem_core::system_area::{Activity, Stage, SystemArea, monotonic_now};
 use shmem_launch::cpus;
 
@@ -52,7 +52,7 @@ impl Member {
             "sleep" => sleep(),
             "pid" => return println!("pid> {}", std::process::id()),
             "say" => return say(words),
-            "cpus" => return say(&range_list::show(&cpus::allowed().unwrap())),
+            "cpus" => return say(&cpu_list::show(&cpus::allowed().unwrap())),
             "wait" => return std::thread::sleep(Duration::from_millis(700)),
             "become-sleep" => panic!("{}", Command::new("sleep").arg("1000").exec()),
             "kill-parent" => return kill_process(rustix::process::getppid().unwrap(), Signal::KILL).unwrap(),

@@ -18,7 +18,7 @@ use shmem_core::libfabric::{Addresses, Domain, Hints, Library, Refused, Registra
 
 pub(crate) use self::lane::Lane;
 pub(crate) use self::pair::{Pair, TargetState, steadily};
-use crate::bench::Given;
+use crate::bench::PeArguments;
 use crate::jobs::Asked;
 use crate::runner::Runner;
 
@@ -33,7 +33,7 @@ pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
 
-pub(crate) fn over(runner: &Runner, task: &str, given: Given) -> Asked {
+pub(crate) fn over(runner: &Runner, task: &str, given: PeArguments) -> Asked {
     runner.job(task, 2, given).with(variables(runner.provider()))
 }
 

@@ -12,7 +12,7 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 
 use super::{Bare, CARD, Lane, OFI_PROVIDER, PROVIDER, Peer, variable};
-use crate::bench::Given;
+use crate::bench::PeArguments;
 use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};
 
@@ -63,7 +63,7 @@ pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
 
 impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Allocates memory for transfers, and connects the bare programs of both PEs. Collective.
-    pub(crate) fn new(world: &'w World<L>, given: &Given) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(world: &'w World<L>, given: &PeArguments) -> Result<Self, Box<dyn Error>> {
         let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
         let room = given.threads.iter().map(|threads| threads << 20).fold(ALL, usize::max);
         let bare = Bare::open(&provider, room)?;

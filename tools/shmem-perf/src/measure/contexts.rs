@@ -22,7 +22,7 @@ pub(crate) const MAPPING: Measure = Measure {
         };
         let room = (threads.iter().max().copied().unwrap_or(1) << 20) + (16 << 20);
         Design::ALL.into_iter().try_for_each(|design| {
-            let given = Given { threads: threads.clone(), ..Given::default() };
+            let given = PeArguments { threads: threads.clone(), ..PeArguments::default() };
             let job = runner.job(task, 2, given).with([(DESIGN, design.name())]);
             runner.repeat(&job.with(fabric::variables(runner.provider())).heap(room))
         })
@@ -185,7 +185,7 @@ fn track(runner: &mut Runner, provider: &str) -> Done {
         }
     };
     DESIGNS.into_iter().try_for_each(|design| {
-        let job = runner.job("tracking", 2, Given::default()).with([(DESIGN, design.name())]);
+        let job = runner.job("tracking", 2, PeArguments::default()).with([(DESIGN, design.name())]);
         runner.repeat(&job.with(fabric::variables(provider)).with(shim.clone()))
     })
 }

@@ -10,8 +10,8 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "indexed",
     run: Some(|runner| {
         runner.repeat(&match runner.is("network") {
-            true => over(runner, "indexed-network", Given::default()),
-            false => runner.job("indexed", 2, Given::default()).heap(SIZES[2] + (8 << 20)),
+            true => over(runner, "indexed-network", PeArguments::default()),
+            false => runner.job("indexed", 2, PeArguments::default()).heap(SIZES[2] + (8 << 20)),
         })
     }),
     tasks: &[

@@ -18,7 +18,7 @@ pub(crate) const MICRO: Measure = Measure {
         let peers: Vec<_> = Peer::MICRO.into_iter().filter(chosen).collect();
         let Some(programs) = runner.programs(&peers)? else { return Ok(()) };
         let only = vec![format!("micro {operations}/{sizes}/*")];
-        let given = Given { only, ..Given::beside(&programs) };
+        let given = PeArguments { only, ..PeArguments::beside(&programs) };
         runner.repeat(&runner.job("micro", 2, given).heap(48 << 20))
     }),
     tasks: &[("micro", Task::Near(|world, bench| in_turn(world, bench, false)))],
@@ -33,7 +33,7 @@ pub(crate) const C: Measure = Measure {
     run: Some(|runner| {
         let all = [Peer::LIBRARY, Peer::ROUTINES, Peer::WAKING, Peer::HELLO, Peer::OSHMEM_ROUTINES];
         let Some(programs) = runner.programs(&all)? else { return Ok(()) };
-        runner.repeat(&runner.job("c", 2, Given::beside(&programs)).heap(48 << 20))?;
+        runner.repeat(&runner.job("c", 2, PeArguments::beside(&programs)).heap(48 << 20))?;
         wakes(runner, &programs)?;
         starts(runner, &programs)
     }),
@@ -41,7 +41,7 @@ pub(crate) const C: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Number of puts of a window (OSU's word for a batch). Windows reuse a destination of [`ROOM`] bytes.
+/// Puts of a window (OSU's word for a batch), all to [`ROOM`] bytes. A sample on tables accesses [`INDICES`] elements.
 const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;

@@ -38,7 +38,7 @@ use shmem_core::partition::PARTITION_VARIABLE;
 use shmem_launch::cpus;
 
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
-use crate::bench::{Bench, Done, Fact, Given, Task, alone, other, say, take_core};
+use crate::bench::{Bench, Done, PeArguments, Task, TextResult, alone, other, say, take_core};
 use crate::case::{Case, Record};
 use crate::fabric::{self, PROVIDER, Pair, TargetState, over};
 use crate::goal::Goal;
@@ -187,7 +187,7 @@ pub(crate) fn goal(case: &Case) -> Option<Goal> {
     found.filter(|(_, at, _)| counts(*at)).map(|(.., goal)| *goal)
 }
 
-pub(crate) fn pe(name: &str, given: &Given) -> Done {
+pub(crate) fn pe(name: &str, given: &PeArguments) -> Done {
     let mut tasks = MEASURES.iter().flat_map(|measure| measure.tasks);
     let found = tasks.find(|(task, _)| *task == name).ok_or_else(|| format!("there is no task {name}"))?;
     found.1.run(given)

@@ -20,8 +20,8 @@ pub(crate) const OFI: Measure = Measure {
         match ["bare", "costs", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
             Some("bare") => bare_alone(runner),
             Some("costs") => costs(runner),
-            Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
-            None => runner.repeat(&over(runner, "ofi", Given::default())),
+            Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), PeArguments::default())),
+            None => runner.repeat(&over(runner, "ofi", PeArguments::default())),
         }
     }),
     tasks: &[
@@ -43,7 +43,7 @@ pub(crate) const OFI: Measure = Measure {
 
 pub(crate) const NETWORK: Measure = Measure {
     name: "network",
-    run: Some(|runner| runner.repeat(&over(runner, "network", Given::default()))),
+    run: Some(|runner| runner.repeat(&over(runner, "network", PeArguments::default()))),
     tasks: &[
         ("ofi-micro", Task::Far(micro)),
         ("network", Task::Far(|pair, bench| collectives(pair, bench, 1 << 20))),
@@ -97,7 +97,7 @@ fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
     // Without the first variable the library uses shared memory, so that only the bare program uses libfabric.
     let variables = fabric::variables(provider).into_iter().skip(1);
-    let job = runner.job("ofi-bare", 2, Given::default()).with(variables);
+    let job = runner.job("ofi-bare", 2, PeArguments::default()).with(variables);
     let mut samples = Samples::default();
     for _ in 0..runner.asked.jobs {
         let Some(round_trip) = round_trip(provider)? else {
@@ -211,7 +211,7 @@ fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
 
 fn costs(runner: &mut Runner) -> Done {
     let provider = runner.provider().to_owned();
-    for measured in runner.lines::<String>(&over(runner, "ofi-costs", Given::default()))? {
+    for measured in runner.lines::<String>(&over(runner, "ofi-costs", PeArguments::default()))? {
         println!("{provider}: {measured}\ncompiled in: {:?}", Row::of(&provider));
     }
     Ok(())

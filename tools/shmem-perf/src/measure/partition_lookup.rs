@@ -17,7 +17,8 @@ pub(crate) const MEASURE: Measure = Measure {
             // closer together.
             let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
             let partition = |id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)));
-            let given = Given { partitions: n, sizes: runner.numbers("sizes"), ..Given::default() };
+            let given =
+                PeArguments { partitions: n, sizes: runner.numbers("sizes"), ..PeArguments::default() };
             let job = runner.job("lookup", 2, given).with([("SHMEM_DYNAMIC_SIZE", "2M")]);
             runner.repeat(&job.with((1..=n).map(partition)).with(network.iter().flatten().cloned()))?;
         }

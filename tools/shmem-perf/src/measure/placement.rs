@@ -50,11 +50,11 @@ fn placed_arrays(runner: &mut Runner, topology: &Topology) -> Done {
         return Ok(());
     };
     let room = most_bytes(scale) + (8 << 20);
-    let job = |task, pes| runner.job(task, pes, Given { scale, ..Given::default() }).heap(room);
+    let job = |task, pes| runner.job(task, pes, PeArguments { scale, ..PeArguments::default() }).heap(room);
     let jobs = [job("placed-arrays", 1), Asked { bind: Bind::Numa, ..job("placed-apart", pes(topology)) }];
     let mut found = vec![place("nodes", &topology.inventory())];
     for job in jobs {
-        found.extend(runner.lines::<Fact>(&job)?);
+        found.extend(runner.lines::<TextResult>(&job)?);
     }
     let rows: Vec<_> = found.iter().map(|one| one.row.clone()).collect();
     found.sort_by_key(|one| rows.iter().position(|row| *row == one.row));
@@ -64,7 +64,7 @@ fn placed_arrays(runner: &mut Runner, topology: &Topology) -> Done {
 fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
     let mut found = vec![place("nodes", &topology.inventory())];
     for traits in lines("placement", "traits").map(|line| line.part(0)) {
-        let job = runner.job("placed-partition", pes(topology), Given::default());
+        let job = runner.job("placed-partition", pes(topology), PeArguments::default());
         let job = job.with([(format!("{PARTITION_VARIABLE}1"), traits)]);
         match (Asked { bind: Bind::Numa, ..job }).run() {
             Ok([results, _]) => {
@@ -77,15 +77,15 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
                 let said = error.to_string();
                 let reason = said.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
                 let Some(reason) = reason else { return Err(error) };
-                found.push(Fact::new(PARTITIONS, traits, "refused", reason.trim()));
+                found.push(TextResult::new(PARTITIONS, traits, "refused", reason.trim()));
             }
         }
     }
     runner.found(&found)
 }
 
-fn place(row: &str, value: &str) -> Fact {
-    Fact::new("machine", row, "", value)
+fn place(row: &str, value: &str) -> TextResult {
+    TextResult::new("machine", row, "", value)
 }
 
 /// Returns the number of PEs: one for each NUMA node whose CPUs this process may use, but at most 8.
@@ -101,7 +101,7 @@ const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
 /// Runs a stencil on the default heap, and returns facts about the heap's memory. All PEs call it.
 ///
 /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
-fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
+fn partition(world: &mut World) -> shmem::Result<Vec<TextResult>> {
     let mut stencil = Columns::new(world, SIZE, |world, words| world.alloc(zeroed::<f64>(words)))?;
     (0..2).for_each(|_| stencil.step(world));
     world.barrier_all();
@@ -118,7 +118,8 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
 
     let asked = std::env::var(format!("{PARTITION_VARIABLE}1")).unwrap_or_else(|_| "nothing".to_owned());
     let mut found = Vec::new();
-    let mut push = |column: &str, value: String| found.push(Fact::new(PARTITIONS, &asked, column, value));
+    let mut push =
+        |column: &str, value: String| found.push(TextResult::new(PARTITIONS, &asked, column, value));
     let report = world.partitions().into_iter().find(|report| report.spec.id == id);
     for (pe, grant) in report.iter().flat_map(|report| report.grants.iter().enumerate()) {
         if pe == 0 {
@@ -175,7 +176,7 @@ fn scale(topology: &Topology) -> Option<u32> {
 }
 
 /// Returns the affinities of arrays with each storage. Called by a job of one PE, which has CPUs of several nodes.
-fn arrays(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
+fn arrays(world: &mut World, scale: u32) -> Result<Vec<TextResult>> {
     let mut found = Vec::new();
     for (name, rows, columns) in shapes(scale) {
         match rows {
@@ -185,9 +186,9 @@ fn arrays(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     }
     let inner = 1 << (20 - scale);
     let name = "[0..7] [0..#2**20] int, behind its loops";
-    found.push(Fact::new(AFFINITY, name, "made as", format!("8 arrays of {inner} x 8 bytes")));
+    found.push(TextResult::new(AFFINITY, name, "made as", format!("8 arrays of {inner} x 8 bytes")));
     for kind in StorageKind::ALL {
-        found.push(Fact::new(AFFINITY, name, kind.name(), share(of_arrays(world, inner, kind)?)));
+        found.push(TextResult::new(AFFINITY, name, kind.name(), share(of_arrays(world, inner, kind)?)));
     }
     Ok(found)
 }
@@ -196,9 +197,9 @@ fn of_shape<const D: usize>(
     world: &World,
     name: &str,
     shape: [usize; D],
-    found: &mut Vec<Fact>,
+    found: &mut Vec<TextResult>,
 ) -> Result<()> {
-    let mut push = |column: &str, value: String| found.push(Fact::new(AFFINITY, name, column, value));
+    let mut push = |column: &str, value: String| found.push(TextResult::new(AFFINITY, name, column, value));
     push("made as", shape.map(|len| len.to_string()).join(" x ") + " bytes");
     for kind in StorageKind::ALL {
         let array = world.array(shape).storage_kind(kind).zeroed::<u8>()?;
@@ -227,7 +228,7 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
 }
 
 /// Returns the least share of a PE's pages that are on its node, if the arrays are divided among PEs with a node each. Collective.
-fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
+fn apart(world: &mut World, scale: u32) -> Result<Vec<TextResult>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();
     for (name, rows, columns) in shapes(scale) {
@@ -238,7 +239,7 @@ fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
         let near: u64 = pages.iter().filter(|(node, _)| Some(*node) == home).map(|(_, pages)| pages).sum();
         let least = world.min(near as f64 / all.max(1) as f64);
         world.free(part)?;
-        found.push(Fact::new(AFFINITY, name, "one PE per node", share(least)));
+        found.push(TextResult::new(AFFINITY, name, "one PE per node", share(least)));
     }
     Ok(found)
 }

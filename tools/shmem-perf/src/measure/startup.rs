@@ -14,7 +14,7 @@ pub(crate) const MEASURE: Measure = Measure {
         // 127 partitions of 1 GiB, instead of the default heap.
         starts(runner, "16/127/1G", (16, 127), FEWEST)?;
         for pes in [2, 8, 32, 64] {
-            keeps(runner, &runner.job("kept", pes, Given::default()), 2..4, &pes.to_string())?;
+            keeps(runner, &runner.job("kept", pes, PeArguments::default()), 2..4, &pes.to_string())?;
         }
         lines("startup", "launcher").try_for_each(|launcher| {
             [4, 64].into_iter().try_for_each(|pes| starts_under(runner, launcher, pes))
@@ -29,8 +29,8 @@ pub(crate) const MEASURE: Measure = Measure {
 
 fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), repetitions: usize) -> Done {
     let partitions = (1..=partitions).map(|id| (format!("{PARTITION_VARIABLE}{id}"), "SIZE=1G"));
-    let [job, kept] =
-        ["nothing", "kept"].map(|task| runner.job(task, pes, Given::default()).with(partitions.clone()));
+    let [job, kept] = ["nothing", "kept"]
+        .map(|task| runner.job(task, pes, PeArguments::default()).with(partitions.clone()));
     let processes = || -> io::Result<()> {
         let children: Vec<_> = (0..pes).map(|_| Command::new("true").spawn()).collect::<Result<_, _>>()?;
         children.into_iter().try_for_each(|mut child| child.wait().map(drop))
@@ -114,7 +114,7 @@ fn starts_under(runner: &mut Runner, line: &SheetLine, pes: usize) -> Done {
         return Ok(());
     }
     let program = std::env::current_exe()?.display().to_string();
-    let job = [vec![program], runner.job("nothing", pes, Given::default()).args].concat();
+    let job = [vec![program], runner.job("nothing", pes, PeArguments::default()).args].concat();
     let mut samples = Samples::default();
     for _ in 0..FEWEST {
         let Some(limit) = under(start, pes, &["hostname".to_owned()], "4")? else {

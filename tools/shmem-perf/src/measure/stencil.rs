@@ -250,7 +250,7 @@ pub(crate) const PAGES: Measure = Measure {
             let traits = format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
             (format!("{PARTITION_VARIABLE}{id}"), traits)
         });
-        runner.repeat(&runner.job("pages", 2, Given::default()).with(partitions))
+        runner.repeat(&runner.job("pages", 2, PeArguments::default()).with(partitions))
     }),
     tasks: &[("pages", Task::Near(by_pages))],
     ..Measure::PLAIN

@@ -12,7 +12,9 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "threads",
     run: Some(|runner| {
         let of = |runner: &mut Runner, sizes| {
-            runner.repeat(&runner.job("threads", 2, Given { sizes, ..Given::default() }).heap(4 << 20))
+            runner.repeat(
+                &runner.job("threads", 2, PeArguments { sizes, ..PeArguments::default() }).heap(4 << 20),
+            )
         };
         of(runner, vec![0])?;
         if runner.is("sizes") { of(runner, runner.numbers("bytes")) } else { Ok(()) }
@@ -34,7 +36,7 @@ fn passes(bytes: usize) -> u64 {
 const SHARINGS: [(&str, u64); 3] = [("private", 1), ("multiple", 1), ("locked", 8)];
 
 /// Runs a PE of the job. Each thread of PE 0 puts words to its own row on the other PE, or bytes to its own place there.
-fn by_threads(given: &Given) -> Done {
+fn by_threads(given: &PeArguments) -> Done {
     let world = &shmem::init::<Multiple>()?;
     let bench = Bench::new(world, given, cpus::allowed()?.len());
     let (most, other) = (NUMBERS[5], other(world));

@@ -1,4 +1,4 @@
-//! Evidence: all results of a report, with a number for each line, and the files beside the page:
+//! Results: all results of a report, with a number for each line, and the files beside the page:
 //!
 //! ```text
 //! cases.csv      a line for each case: what was compared, medians, quarters, and the ratio
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::SECTIONS;
-use crate::bench::{Done, Fact};
+use crate::bench::{Done, TextResult};
 use crate::case::Case;
 use crate::runner::Kept;
 
@@ -31,9 +31,9 @@ pub(super) const QUICK: &str = "quick";
 pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Evidence {
+pub(crate) struct Results {
     pub(crate) cases: Vec<Case>,
-    pub(crate) facts: Vec<Fact>,
+    pub(crate) facts: Vec<TextResult>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-impl Evidence {
+impl Results {
     pub(crate) fn add(&mut self, section: &str, [step, variant]: [&str; 2], kept: Kept, done: Done) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
             let (id, section, variant) = (self.cases.len() + 1, section.to_owned(), variant.to_owned());
@@ -60,15 +60,15 @@ impl Evidence {
         }
     }
 
-    pub(crate) fn know(&mut self, section: &str, found: Fact) {
-        self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), ..found });
+    pub(crate) fn know(&mut self, section: &str, found: TextResult) {
+        self.facts.push(TextResult { id: self.facts.len() + 1, section: section.to_owned(), ..found });
     }
 
     /// Adds facts about the machine and about the report's extent. Called before anything is measured.
     pub(super) fn describe(&mut self, quick: bool) {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
-        let mut know = |row: &str, value: String| self.know("", Fact::new("machine", row, "", value));
+        let mut know = |row: &str, value: String| self.know("", TextResult::new("machine", row, "", value));
         know(PRODUCT, format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")));
         know(EXTENT, if quick { QUICK } else { "whole" }.to_owned());
         know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
@@ -80,12 +80,12 @@ impl Evidence {
     pub(super) fn ended(&mut self, took: Duration) {
         let took = format!("{:.0} s", took.as_secs_f64());
         for (row, value) in [("load behind", said("cat /proc/loadavg")), (TOOK, took)] {
-            self.know("", Fact::new("machine", row, "", value));
+            self.know("", TextResult::new("machine", row, "", value));
         }
     }
 
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
-        let of = |fact: &&Fact| fact.section.is_empty() && fact.row == row;
+        let of = |fact: &&TextResult| fact.section.is_empty() && fact.row == row;
         self.facts.iter().find(of).map(|fact| fact.value.as_str())
     }
 

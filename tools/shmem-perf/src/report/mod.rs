@@ -15,9 +15,9 @@ use std::{fs, io};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use evidence::Evidence;
+use evidence::Results;
 
-use crate::bench::{Done, Fact};
+use crate::bench::{Done, TextResult};
 use crate::command::{self, Arguments};
 use crate::jobs::Named;
 use crate::runner::Runner;
@@ -57,7 +57,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     let sections: Vec<&'static Section> = SECTIONS.iter().filter(chosen).collect();
     let page = options.out.join("index.html");
     if options.redraw {
-        let evidence = Evidence::read(&options.out)?;
+        let evidence = Results::read(&options.out)?;
         fs::write(&page, page::html(&sections, &evidence))?;
         println!("{}: {} numbers, measured before", page.display(), evidence.cases.len());
         return Ok(());
@@ -70,12 +70,12 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     // Network namespaces are made at the first step that needs two hosts.
     let mut hosts = None;
     let began = Instant::now();
-    let mut evidence = Evidence::default();
+    let mut evidence = Results::default();
     evidence.describe(quick);
-    let write = |evidence: &Evidence| {
+    let write = |evidence: &Results| {
         evidence.write(&options.out)?;
         // The page is drawn from the written files, so that both agree.
-        let written = Evidence::read(&options.out).map_err(io::Error::other)?;
+        let written = Results::read(&options.out).map_err(io::Error::other)?;
         fs::write(&page, page::html(&sections, &written))
     };
     for section in &sections {
@@ -99,7 +99,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
                 let place = runner.hosts.as_ref().map(|hosts| hosts.describe());
                 let place = place.unwrap_or_else(|| "one host, whose shared memory is not used".to_owned());
                 if !places.contains(&step.place) {
-                    runner.found(&[Fact::new("place", step.place, "", place)])?;
+                    runner.found(&[TextResult::new("place", step.place, "", place)])?;
                     places.push(step.place);
                 }
             }

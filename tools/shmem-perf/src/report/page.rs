@@ -6,7 +6,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::SECTIONS;
-use super::evidence::{self, Evidence, Note};
+use super::evidence::{self, Note, Results};
 use super::show::{self, Cell, ReportTable, View};
 use crate::sheet::Section;
 
@@ -17,7 +17,7 @@ const TITLE: &str = "Measured: one-sided communication in Rust";
 /// Kinds of sheet lines that are rows of the first table, "What users ask".
 const ASKED: [&str; 4] = ["ratio", "time", "peers", "limit"];
 
-pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String {
+pub(super) fn html(sections: &[&'static Section], evidence: &Results) -> String {
     let shown: Vec<_> = sections.iter().copied().filter(|section| evidence.knows(section.name)).collect();
     let page = html! {
         (DOCTYPE)
@@ -92,7 +92,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
     page.into_string()
 }
 
-pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> ReportTable<'a> {
+pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Results) -> ReportTable<'a> {
     let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "the limit", "published"];
     let mut table = ReportTable::new("What users ask", heads);
     table.under.extend(prose("summary"));
@@ -110,7 +110,7 @@ fn prose(name: &str) -> impl Iterator<Item = String> {
     section.into_iter().flat_map(|section| &section.lines).map(|line| line.part(0).replace('\n', " "))
 }
 
-fn data(evidence: &Evidence) -> Markup {
+fn data(evidence: &Results) -> Markup {
     html! {
         p { "Beside this page lie "
             a href="cases.csv" { "cases.csv" } " (" (evidence.cases.len()) " lines: what was compared with what, medians, \

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, Render, html};
 
-use super::evidence::Evidence;
-use crate::bench::Fact;
+use super::evidence::Results;
+use crate::bench::TextResult;
 use crate::case::Case;
 use crate::measure;
 use crate::pattern::{self, Found, named};
@@ -13,7 +13,7 @@ use crate::sheet::{Section, SheetLine};
 use crate::table::digits;
 
 #[derive(Clone, Copy)]
-pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
+pub(super) struct View<'a>(pub(super) &'a Results, pub(super) &'static Section);
 
 impl<'a> View<'a> {
     /// Returns the section's cases that match a pattern, in the order of measurement; with a `place`, only those measured there.
@@ -80,8 +80,8 @@ impl<'a> View<'a> {
     }
 
     fn facts(self, title: &str, table: &str) -> ReportTable<'a> {
-        let of = |fact: &&Fact| fact.section == self.1.name && fact.table == table;
-        let cells = self.0.facts.iter().filter(of).map(|Fact { id, row, column, value, .. }| {
+        let of = |fact: &&TextResult| fact.section == self.1.name && fact.table == table;
+        let cells = self.0.facts.iter().filter(of).map(|TextResult { id, row, column, value, .. }| {
             let cell = Cell { fact: Some(*id), ..Cell::text(&**value) };
             (row.clone(), column.clone(), cell)
         });
@@ -171,7 +171,7 @@ fn cases_of<'a>(title: &str, found: &[(&'a Case, &'static str)], places: bool) -
     table
 }
 
-pub(super) fn missed(evidence: &Evidence) -> ReportTable<'_> {
+pub(super) fn missed(evidence: &Results) -> ReportTable<'_> {
     let is_missed = |entry: &&Case| measure::goal(entry).is_some_and(|goal| !goal.is_met(entry));
     let found: Vec<_> = evidence.cases.iter().filter(is_missed).map(|entry| (entry, "")).collect();
     ReportTable { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     /// The tables of a line whose first word is a section; or the table of what users ask.
-    fn tables(evidence: &Evidence, asked: &str) -> String {
+    fn tables(evidence: &Results, asked: &str) -> String {
         if asked == "summary" {
             return headlines(&SECTIONS.iter().collect::<Vec<_>>(), evidence).markdown();
         }
@@ -361,12 +361,12 @@ mod tests {
         all.map(|table| table.markdown()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The text of docs/performance.md between `<!-- report SECTION LINE -->` and `<!-- end -->` is tables of docs/report, by a line as in
-    /// `sections.txt`. `BLESS=1` writes them.
+    /// The text of docs/performance.md between `<!-- report SECTION LINE -->` and `<!-- end -->` is tables of docs/report, by a
+    /// line as in `sections.txt`. `BLESS=1` writes them.
     #[test]
     fn the_document_shows_what_was_measured() {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-        let (file, evidence) = (docs.join("performance.md"), Evidence::read(&docs.join("report")).unwrap());
+        let (file, evidence) = (docs.join("performance.md"), Results::read(&docs.join("report")).unwrap());
         let text = fs::read_to_string(&file).unwrap();
         let mut parts = text.split("<!-- report ");
         let mut expected = parts.next().unwrap_or_default().to_owned();

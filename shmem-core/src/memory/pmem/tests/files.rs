@@ -15,8 +15,8 @@ const SIZE: u64 = UNIT as u64;
 const PES: usize = 2;
 
 fn identity(pe: usize) -> Identity {
-    let layout = "partition 4 `keep`\n`grid` at 0x40\n".to_owned();
-    let what = "partition 4 `keep` (TEST)".to_owned();
+    let [what, layout] =
+        ["partition 4 `keep` (TEST)", "partition 4 `keep`\n`grid` at 0x40\n"].map(str::to_owned);
     Identity { what, size: SIZE, pe: pe as u32, pes: PES as u32, layout }
 }
 

@@ -242,9 +242,7 @@ impl Disk for Shared {
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno> {
         let disk = &mut *self.lock();
-        disk.step()?;
-        disk.store(at as usize, bytes);
-        Ok(())
+        disk.step().map(|()| disk.store(at as usize, bytes))
     }
 
     fn flush(&self) -> Result<(), Errno> {

@@ -1,7 +1,7 @@
 //! Pending answers to the messages of another PE.
 //!
-//! Any thread that makes progress sends answers when the wire has room. Until then they wait in queues, bounded by the sender's window
-//! (its limit of unanswered messages). Acknowledgements are counted, and one message carries their number.
+//! Any thread that makes progress sends answers when the wire has room. Until then they wait in queues, bounded by the sender's
+//! window (its limit of unanswered messages). Acknowledgements are counted, and one message carries their number.
 //!
 //! Nobody waits for acknowledgements to a patient sender, whose channel is quieted only at its end. They *linger*: they are sent
 //! before the next answer that does not linger, when they fill half of the window, or when the progress thread is idle.
@@ -39,7 +39,8 @@ pub(super) struct Read {
     pub(super) pattern: Pattern,
 }
 
-/// Values of words or elements that another PE reads. They are copied when the request arrives, because old values cannot be found later.
+/// Values of words or elements that another PE reads. They are copied when the request arrives, because old values cannot be found
+/// later.
 pub(super) struct Found {
     pub(super) request: u32,
     /// Values of at most 8 bytes in sum, for which nothing is allocated.
@@ -115,7 +116,7 @@ impl Pending {
     }
 
     /// Ends the lingering of acknowledgements, which are sent now. Returns whether the PE must be listed as one to answer.
-    pub(super) fn hurry(&mut self) -> bool {
+    pub(super) fn flush_answers(&mut self) -> bool {
         !self.acknowledged.is_empty() && self.list()
     }
 

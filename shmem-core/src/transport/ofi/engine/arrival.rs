@@ -8,7 +8,7 @@ use super::acknowledgements::{Acknowledged, Answer, Batch, Found, Read};
 use super::bounce_slots::Grant;
 use super::flow_control::{Arriving, Destination};
 use super::message::{self, Address, INDEX, List, Message, Sender, Task};
-use super::network_interface::{Fault, Flaw, Sent, Wire};
+use super::network_interface::{Malformed, MessageError, Sent, Wire};
 use super::{Engine, Peer, SLOTS, token};
 use crate::planted_fault::mutant;
 use crate::segment_table::MAX_SEGMENTS;
@@ -23,20 +23,20 @@ use crate::transport::{Channel, ListRequest, SignalOp, Width};
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
 
 impl Memory<'_> {
-    fn target(&self, segment: u32) -> Result<Target, Flaw> {
-        self.0.get(segment as usize).copied().flatten().ok_or(Flaw::Segment(segment))
+    fn target(&self, segment: u32) -> Result<Target, Malformed> {
+        self.0.get(segment as usize).copied().flatten().ok_or(Malformed::Segment(segment))
     }
 
     /// The segment that contains `bytes` bytes at a place, and the address of these bytes.
-    fn at(&self, Address { segment, offset }: Address, bytes: usize) -> Result<(Target, *mut u8), Flaw> {
+    fn at(&self, Address { segment, offset }: Address, bytes: usize) -> Result<(Target, *mut u8), Malformed> {
         let target = self.target(segment)?;
-        let address = target.address(offset, bytes).ok_or(Flaw::Bounds { segment, offset, bytes })?;
+        let address = target.address(offset, bytes).ok_or(Malformed::Bounds { segment, offset, bytes })?;
         Ok((target, address))
     }
 
-    fn signal(&self, spot: Address) -> Result<Target, Flaw> {
+    fn signal(&self, spot: Address) -> Result<Target, Malformed> {
         let (target, _) = self.at(spot, Width::W8.bytes())?;
-        if spot.offset.is_multiple_of(8) { Ok(target) } else { Err(Flaw::Alignment(spot.offset)) }
+        if spot.offset.is_multiple_of(8) { Ok(target) } else { Err(Malformed::Alignment(spot.offset)) }
     }
 }
 
@@ -44,14 +44,20 @@ impl Engine {
     /// Carries out a message that has arrived. [`drain`](Self::drain) sends its answer. A message that no PE of this job has sent
     /// is dropped and [counted](Self::strangers). Fails if the token is right, but no engine can have sent the message. Then the
     /// job must end.
-    pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), MessageError> {
         self.take(wire, Sender::of(bytes), bytes, None)
     }
 
     /// Carries out a message that was written to a bounce slot of this PE. `token` was at [`TOKEN`](super::TOKEN) of the message.
     /// The caller has replaced it there by zeroes, so that the message is carried out once. Fails as [`arrived`](Self::arrived),
     /// and if the slot was not lent to the sender.
-    pub(crate) fn landed(&self, wire: &dyn Wire, slot: u32, token: u64, bytes: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn landed(
+        &self,
+        wire: &dyn Wire,
+        slot: u32,
+        token: u64,
+        bytes: &[u8],
+    ) -> Result<(), MessageError> {
         self.take(wire, Sender::of(bytes).map(|from| Sender { token, ..from }), bytes, Some(slot))
     }
 
@@ -66,12 +72,16 @@ impl Engine {
         from: Option<Sender>,
         bytes: &[u8],
         slot: Option<u32>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), MessageError> {
         let Some(Sender { pe: from, .. }) = from.filter(|from| self.is_authentic(*from)) else {
             self.ignore();
             return Ok(());
         };
-        self.carry_out(wire, from, bytes, slot).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
+        self.carry_out(wire, from, bytes, slot).map_err(|flaw| MessageError {
+            from,
+            bytes: bytes.len(),
+            flaw,
+        })
     }
 
     /// Whether a message has the token of its sender. The comparison, one instruction, takes the same time for all values.
@@ -85,11 +95,17 @@ impl Engine {
         from.token == expected
     }
 
-    fn carry_out(&self, wire: &dyn Wire, from: u32, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
+    fn carry_out(
+        &self,
+        wire: &dyn Wire,
+        from: u32,
+        bytes: &[u8],
+        slot: Option<u32>,
+    ) -> Result<(), Malformed> {
         let (number, message, data) = Message::read(bytes, self.limits.longest())?;
         // A sender without an address cannot be answered.
         if from == self.me || !wire.reaches(from as usize) {
-            return Err(Flaw::Sender);
+            return Err(Malformed::Sender);
         }
         let peer = self.peer(from as usize);
         let slots = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
@@ -110,10 +126,10 @@ impl Engine {
                 None
             }
             // Messages of other kinds are not written to slots.
-            _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
+            _ if slot.is_some() => return Err(Malformed::Slot(slot.unwrap_or_default())),
             Message::Get { at, pattern } => {
                 if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
-                    return Err(Flaw::Blocks);
+                    return Err(Malformed::Blocks);
                 }
                 Memory(self.segments.read()).at(at, pattern.hulls().1)?;
                 Some(Answer::Read(Read { request: number, from: at, pattern }))
@@ -151,7 +167,7 @@ impl Engine {
         pattern: &Pattern,
         data: &[u8],
         signal: Option<(Address, SignalOp)>,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), Malformed> {
         let memory = Memory(self.segments.read());
         if let Some((spot, _)) = signal {
             memory.signal(spot)?;
@@ -172,10 +188,10 @@ impl Engine {
         request: u32,
         list: List<'_>,
         find: impl FnOnce(Listed<'_>, &mut [u8]),
-    ) -> Result<Answer, Flaw> {
+    ) -> Result<Answer, Malformed> {
         let bytes = list.bytes();
         if bytes > self.limits.answer() {
-            return Err(Flaw::Elements);
+            return Err(Malformed::Elements);
         }
         let mut found = Found::new(request, bytes);
         self.with_elements(list, |elements| find(elements, found.bytes_mut()))?;
@@ -183,7 +199,7 @@ impl Engine {
     }
 
     /// Calls `work` with the elements of a list. Fails if an element is not in registered memory.
-    fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
+    fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Malformed> {
         let List { first: Address { segment, offset }, size, indices } = list;
         // Copied, because another PE could change indices in a slot between two reads. A list of one word allocates nothing.
         let index = |index: &[u8; INDEX]| u32::from_le_bytes(*index);
@@ -199,13 +215,14 @@ impl Engine {
             }
         };
         let memory = Memory(self.segments.read());
-        let of =
-            |Beyond { bytes }| bytes.map_or(Flaw::Elements, |bytes| Flaw::Bounds { segment, offset, bytes });
+        let of = |Beyond { bytes }| {
+            bytes.map_or(Malformed::Elements, |bytes| Malformed::Bounds { segment, offset, bytes })
+        };
         work(memory.target(segment)?.listed(offset, size, indices).map_err(of)?);
         Ok(())
     }
 
-    fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Flaw> {
+    fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Malformed> {
         let (arriving, channel, destination) = peer.requests.lock().take(request)?;
         match destination {
             Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
@@ -234,31 +251,31 @@ impl Engine {
                     }
                 }
             }
-            Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
+            Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Malformed::Length),
         }
         self.finish(peer, arriving, channel)
     }
 
-    fn answered(&self, peer: &Peer, acknowledged: &[u8], slots: u32) -> Result<(), Flaw> {
+    fn answered(&self, peer: &Peer, acknowledged: &[u8], slots: u32) -> Result<(), Malformed> {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks::<8>().0 {
             let Acknowledged { channel, count } = bytemuck::cast(*one);
             // The window is updated before the stream, because a thread that finds its channel quiet may send at once.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
-            answered.ok_or(Flaw::Answer)?;
+            answered.ok_or(Malformed::Answer)?;
         }
         Ok(())
     }
 
-    fn finish(&self, peer: &Peer, arriving: Arriving, channel: Channel) -> Result<(), Flaw> {
+    fn finish(&self, peer: &Peer, arriving: Arriving, channel: Channel) -> Result<(), Malformed> {
         peer.requests.lock().finish(arriving);
-        self.streams.answered(channel, Due::Result, 1).ok_or(Flaw::Answer)
+        self.streams.answered(channel, Due::Result, 1).ok_or(Malformed::Answer)
     }
 
     /// Sends PE `creditor` its pending answers, until none is left, or the wire has no room.
-    pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
-        let pe = creditor as usize;
+    pub(super) fn answer(&self, wire: &dyn Wire, owed: u32) -> Result<Sent, MessageError> {
+        let pe = owed as usize;
         loop {
             let next = self.peer(pe).pending.lock().next();
             let Some(answer) = next else { return Ok(Sent::Done) };
@@ -267,7 +284,7 @@ impl Engine {
                     let acknowledged = bytemuck::cast_slice(&acknowledged[..*count]);
                     (Message::Answers { acknowledged, slots: *slots }, 0)
                 }
-                Answer::Grant => (Message::Grant(self.lend(wire, creditor)), 0),
+                Answer::Grant => (Message::Grant(self.lend(wire, owed)), 0),
                 Answer::Read(read) => (Message::Data(read.pattern.bytes()), read.request),
                 Answer::Found(found) => (Message::Data(found.bytes().len()), found.request),
             };
@@ -278,7 +295,7 @@ impl Engine {
                 Answer::Batch(_) | Answer::Grant => {}
             };
             let sent = self.hand_over(wire, pe, request, &message, fill, false);
-            packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
+            packed.map_err(|flaw| MessageError { from: owed, bytes: 0, flaw })?;
             if sent == Sent::Full {
                 self.peer(pe).pending.lock().put_back(answer);
                 return Ok(Sent::Full);
@@ -294,7 +311,7 @@ impl Engine {
     }
 
     /// Packs blocks of this PE's memory into `data`, which they fill.
-    fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
+    fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Malformed> {
         let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
         let plan = TransferPlan::auto(*pattern);

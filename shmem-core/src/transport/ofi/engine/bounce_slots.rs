@@ -1,13 +1,13 @@
-//! Assignment of bounce buffers (slots) to senders of long messages. The memory of the slots is in `ofi/bounce_memory.rs`.
+//! Assignment of bounce buffers (slots) to senders of long messages. The memory of the slots is in `ofi/lent_buffers.rs`.
 //!
-//! A provider sends short messages at once, but needs one more round trip for long ones. So a target grants slots to each sender of long
-//! messages. The sender writes a message to a slot by one RDMA write, which notifies the target. The answer names the slots that are free
-//! again. A sender requests a grant when it first needs one, does not wait for the answer, and keeps the grant to the end of the job. A
-//! sender without a grant sends short messages.
+//! A provider sends short messages at once, but needs one more round trip for long ones. So a target grants slots to each sender of
+//! long messages. The sender writes a message to a slot by one RDMA write, which notifies the target. The answer names the slots
+//! that are free again. A sender requests a grant when it first needs one, does not wait for the answer, and keeps the grant to the
+//! end of the job. A sender without a grant sends short messages.
 
 use crate::exclusion::Mutex;
 
-use super::network_interface::Flaw;
+use super::network_interface::Malformed;
 
 /// Number of slots of a grant. With several, one message is packed while others travel and are unpacked.
 pub(crate) const SLOTS: usize = 8;
@@ -58,14 +58,14 @@ impl Borrowed {
         }
     }
 
-    pub(super) fn answered(&mut self, grant: Option<Grant>) -> Result<(), Flaw> {
+    pub(super) fn answered(&mut self, grant: Option<Grant>) -> Result<(), Malformed> {
         if *self != Self::Asked {
-            return Err(Flaw::Answer);
+            return Err(Malformed::Answer);
         }
         if let Some(Grant { first, .. }) = grant
             && first.checked_add(SLOTS as u32).is_none()
         {
-            return Err(Flaw::Slot(first));
+            return Err(Malformed::Slot(first));
         }
         *self = grant.map_or(Self::Refused, |grant| Self::Slots { grant, free: (1 << SLOTS) - 1 });
         Ok(())
@@ -81,14 +81,14 @@ impl Borrowed {
         })
     }
 
-    pub(super) fn give_back(&mut self, slots: u32) -> Result<(), Flaw> {
+    pub(super) fn give_back(&mut self, slots: u32) -> Result<(), Malformed> {
         match self {
             _ if slots == 0 => Ok(()),
             Self::Slots { free, .. } if slots >> SLOTS == 0 && *free & slots == 0 => {
                 *free |= slots;
                 Ok(())
             }
-            _ => Err(Flaw::Answer),
+            _ => Err(Malformed::Answer),
         }
     }
 }
@@ -111,10 +111,10 @@ impl Borrowers {
     }
 
     /// The bit of a slot in the grant of a PE. Fails if the slot is not in this grant.
-    pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
+    pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Malformed> {
         let borrowers = self.0.lock();
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
-        if borrowers.get(grant) == Some(&pe) { Ok(1 << index) } else { Err(Flaw::Slot(slot)) }
+        if borrowers.get(grant) == Some(&pe) { Ok(1 << index) } else { Err(Malformed::Slot(slot)) }
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     fn slots_without_numbers_are_not_borrowed() {
         let grant = |first| Grant { first, region: Region { address: 0, key: 0, mark: 0 } };
         let mut borrowed = Borrowed::Asked;
-        assert_eq!(borrowed.answered(Some(grant(u32::MAX - 3))), Err(Flaw::Slot(u32::MAX - 3)));
+        assert_eq!(borrowed.answered(Some(grant(u32::MAX - 3))), Err(Malformed::Slot(u32::MAX - 3)));
         borrowed.answered(Some(grant(u32::MAX - SLOTS as u32))).unwrap();
         assert_eq!((0..=SLOTS).filter_map(|_| borrowed.take()).count(), SLOTS);
     }

@@ -1,12 +1,12 @@
 //! Flow control: limits on messages in flight, and the unanswered messages to each PE.
 //!
-//! Every message except answers occupies a place of the [window](Limits::window) until it is answered. Messages without a result are
-//! only counted. Messages with a result (*requests*) are in a table, with the result's destination.
+//! Every message except answers occupies a place of the [window](Limits::window) until it is answered. Messages without a result
+//! are only counted. Messages with a result (*requests*) are in a table, with the result's destination.
 
 use std::sync::Arc;
 
 use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
-use super::network_interface::Flaw;
+use super::network_interface::Malformed;
 use crate::strided::Pattern;
 use crate::transport::Channel;
 
@@ -180,27 +180,27 @@ impl Requests {
 
     /// Undoes [`start`](Self::start) for a message that was not sent. Afterwards no thread writes to its destination. Fails if
     /// there is an answer: all messages are acknowledged, or the request's result was or is being written.
-    pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Flaw> {
+    pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Malformed> {
         match ticket {
             None => self.answered(1),
-            Some(ticket) if self.is_finished(ticket) => Err(Flaw::Answer),
+            Some(ticket) if self.is_finished(ticket) => Err(Malformed::Answer),
             Some(ticket) => self.take(ticket.name()).map(|(arriving, ..)| self.finish(arriving)),
         }
     }
 
-    pub(super) fn answered(&mut self, count: u32) -> Result<(), Flaw> {
-        self.unacknowledged = self.unacknowledged.checked_sub(count).ok_or(Flaw::Answer)?;
+    pub(super) fn answered(&mut self, count: u32) -> Result<(), Malformed> {
+        self.unacknowledged = self.unacknowledged.checked_sub(count).ok_or(Malformed::Answer)?;
         Ok(())
     }
 
     /// Takes the destination of a request, which is not answered again or withdrawn until [`finish`](Self::finish).
-    pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
+    pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Malformed> {
         let number = named as u16;
-        let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
+        let slot = self.slots.get_mut(usize::from(number)).ok_or(Malformed::Answer)?;
         if name(number, slot.uses) != named {
-            return Err(Flaw::Answer);
+            return Err(Malformed::Answer);
         }
-        let (channel, destination) = slot.asked.take().ok_or(Flaw::Answer)?;
+        let (channel, destination) = slot.asked.take().ok_or(Malformed::Answer)?;
         Ok((Arriving(number), channel, destination))
     }
 
@@ -237,13 +237,13 @@ mod tests {
         let mut requests = Requests::default();
         let ticket = ask(&mut requests);
         let (arriving, ..) = requests.take(ticket.name()).unwrap();
-        assert_eq!(requests.withdraw(Some(ticket)), Err(Flaw::Answer));
+        assert_eq!(requests.withdraw(Some(ticket)), Err(Malformed::Answer));
         assert!(!requests.is_finished(ticket));
         assert!(requests.take(ticket.name()).is_err(), "it is answered once");
         requests.finish(arriving);
         assert!(requests.is_finished(ticket));
         let next = ask(&mut requests);
-        assert_eq!(requests.withdraw(Some(ticket)), Err(Flaw::Answer), "it is not the next one's");
+        assert_eq!(requests.withdraw(Some(ticket)), Err(Malformed::Answer), "it is not the next one's");
         assert!(!requests.is_finished(next));
         assert_ne!(ask(&mut requests).slot, next.slot, "a place is free once");
         requests.withdraw(Some(next)).unwrap();

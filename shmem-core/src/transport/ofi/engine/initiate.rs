@@ -7,7 +7,7 @@ use super::Engine;
 use super::bounce_slots::Borrowed;
 use super::flow_control::{Destination, Ticket};
 use super::message::{BEFORE_ANSWER, List, Message, Task};
-use super::network_interface::{Flaw, Sent, Wire};
+use super::network_interface::{Malformed, Sent, Wire};
 use crate::shared;
 use crate::strided::{self, Pattern, TransferPlan};
 use crate::transport::arguments::Incomplete;
@@ -161,40 +161,40 @@ impl Initiator<'_> {
     pub(crate) unsafe fn list(
         self,
         list: Elements<'_>,
-        deed: ListRequest<'_>,
+        request: ListRequest<'_>,
         positions: Option<&[u32]>,
         until: Until,
     ) {
-        if let ListRequest::Change(change, _) = deed {
+        if let ListRequest::Change(change, _) = request {
             assert!(change.is_for(list.len()), "{} words have fewer operands", list.len());
         }
         let is_for = positions.is_none_or(|positions| positions.len() == list.len());
         assert!(is_for, "a position for each of {} elements", list.len());
         let (limits, pe, size) = (&self.engine.limits, list.first.pe.number(), list.size);
-        let each = Task::of(deed).bytes_of_each(size);
-        let Some(into) = deed.into() else {
+        let each = Task::of(request).bytes_of_each(size);
+        let Some(into) = request.into() else {
             let borrows =
                 limits.lends(list.len().saturating_mul(each)) && self.engine.has_borrowed(self.wire, pe);
-            for (_, part, deed) in cut(list, deed, limits.sent(each, borrows)) {
+            for (_, part, request) in cut(list, request, limits.sent(each, borrows)) {
                 let fill = &mut |room: &mut [u8]| {
-                    if let ListRequest::Place(source) = deed {
+                    if let ListRequest::Place(source) = request {
                         // SAFETY: all elements of the source are readable (caller), and `room` is as long as those of this message.
                         unsafe { shared::copy(room.as_mut_ptr(), source, room.len()) };
                     }
                 };
-                self.send(pe, &Message::List(List::of(part), Task::of(deed)), fill, borrows);
+                self.send(pe, &Message::List(List::of(part), Task::of(request)), fill, borrows);
             }
             return;
         };
         let mut asking = Asking::new(self, pe, until);
-        for (from, part, deed) in cut(list, deed, limits.wanted(size, each)) {
+        for (from, part, request) in cut(list, request, limits.wanted(size, each)) {
             // The caller's memory has room for an element at each position, for as long as `until` says.
             let (into, positions) = match positions {
                 None => (into.wrapping_add(from * size), None),
                 Some(all) => (into, Some(all[from..][..part.len()].into())),
             };
             let destination = Destination::Elements { into, size, count: part.len(), positions };
-            asking.ask(destination, &Message::List(List::of(part), Task::of(deed)));
+            asking.ask(destination, &Message::List(List::of(part), Task::of(request)));
         }
         asking.finish();
     }
@@ -310,7 +310,7 @@ impl Initiator<'_> {
             return Some(ticket);
         }
         let left = requests.lock().withdraw(ticket);
-        let withdrawn = left.and_then(|()| engine.streams.answered(channel, due, 1).ok_or(Flaw::Answer));
+        let withdrawn = left.and_then(|()| engine.streams.answered(channel, due, 1).ok_or(Malformed::Answer));
         withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
         None
     }
@@ -328,13 +328,13 @@ impl Initiator<'_> {
 /// Cuts a list into parts of at most `most` elements: position of the first element in the list, elements, operation.
 fn cut<'l>(
     list: Elements<'l>,
-    deed: ListRequest<'l>,
+    request: ListRequest<'l>,
     most: usize,
 ) -> impl Iterator<Item = (usize, Elements<'l>, ListRequest<'l>)> {
     assert!(most > 0, "elements of {} bytes fit no message", list.size);
     list.indices.chunks(most).enumerate().map(move |(k, indices)| {
         let from = k * most;
-        (from, Elements { indices, ..list }, deed.part(from, indices.len(), list.size))
+        (from, Elements { indices, ..list }, request.part(from, indices.len(), list.size))
     })
 }
 
@@ -372,7 +372,7 @@ impl<'e> Asking<'e> {
 
 /// Ends the program: the wire has sent a message although it reported no room, or the PE answers a message that was not sent.
 #[cold]
-fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
+fn answered_unsent(pe: usize, flaw: Malformed) -> ! {
     panic!(
         "PE {pe} answers a message for which the wire had no room: {flaw}; all PEs must run the same program with the same library"
     )

@@ -23,12 +23,12 @@
 //! multiple of eight bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first
 //! slot.
 //!
-//! The receiver checks all fields, and refuses an inconsistent message with a [`Flaw`].
+//! The receiver checks all fields, and refuses an inconsistent message with a [`Malformed`].
 
 use core::ops::Range;
 
 use super::bounce_slots::{Grant, Region};
-use super::network_interface::Flaw;
+use super::network_interface::Malformed;
 use crate::segment_table::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Change, EachOp, Elements, ListRequest, Operand, Remote, SignalOp, Width};
@@ -150,8 +150,8 @@ impl<'a> List<'a> {
 }
 
 impl<'a> Task<'a> {
-    pub(super) fn of(deed: ListRequest<'a>) -> Self {
-        match deed {
+    pub(super) fn of(request: ListRequest<'a>) -> Self {
+        match request {
             ListRequest::Change(change, before) => Self::Change(change, before.is_some()),
             ListRequest::Place(_) => Self::Place,
             ListRequest::Pick(_) => Self::Pick,
@@ -299,7 +299,7 @@ impl<'a> Message<'a> {
     }
 
     /// Decodes a message: number of its channel or request, fields, data. Fails if its blocks have more than `most` bytes.
-    pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<(u32, Self, &'a [u8]), Flaw> {
+    pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<(u32, Self, &'a [u8]), Malformed> {
         let mut reader = Reader(bytes);
         let [kind, a, b, c] = reader.array()?;
         let (_from, number, segment, _token) = (reader.u32()?, reader.u32()?, reader.u32()?, reader.u64()?);
@@ -320,13 +320,13 @@ impl<'a> Message<'a> {
             BORROW => Self::Borrow,
             GRANT => {
                 let (address, key, mark) = (reader.u64()?, reader.u64()?, reader.u64()?);
-                let mark = u32::try_from(mark).map_err(|_| Flaw::Operation)?;
+                let mark = u32::try_from(mark).map_err(|_| Malformed::Operation)?;
                 Self::Grant(
                     (a != 0).then_some(Grant { first: segment, region: Region { address, key, mark } }),
                 )
             }
             EACH | FETCH => {
-                let op = EachOp::of_code(a).ok_or(Flaw::Operation)?;
+                let op = EachOp::of_code(a).ok_or(Malformed::Operation)?;
                 let (list, change) = reader.change(op, b, segment)?;
                 Self::List(list, Task::Change(change, kind == FETCH))
             }
@@ -335,58 +335,62 @@ impl<'a> Message<'a> {
                 let list = List { first, size, indices: reader.indices(count)? };
                 Self::List(list, if kind == PLACE { Task::Place } else { Task::Pick })
             }
-            kind => return Err(Flaw::Kind(kind)),
+            kind => return Err(Malformed::Kind(kind)),
         };
-        if reader.0.len() == message.data() { Ok((number, message, reader.0)) } else { Err(Flaw::Length) }
+        if reader.0.len() == message.data() {
+            Ok((number, message, reader.0))
+        } else {
+            Err(Malformed::Length)
+        }
     }
 }
 
-fn width_of(bytes: usize) -> Result<Width, Flaw> {
+fn width_of(bytes: usize) -> Result<Width, Malformed> {
     match bytes {
         4 => Ok(Width::W4),
         8 => Ok(Width::W8),
-        _ => Err(Flaw::Operation),
+        _ => Err(Malformed::Operation),
     }
 }
 
-/// Reads fields from the front of a message. Fails with [`Flaw::Length`] if too few bytes are left.
+/// Reads fields from the front of a message. Fails with [`Malformed::Length`] if too few bytes are left.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, bytes: usize) -> Result<&'a [u8], Flaw> {
-        let (taken, left) = self.0.split_at_checked(bytes).ok_or(Flaw::Length)?;
+    fn take(&mut self, bytes: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, left) = self.0.split_at_checked(bytes).ok_or(Malformed::Length)?;
         self.0 = left;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Flaw> {
-        let (taken, left) = self.0.split_first_chunk().ok_or(Flaw::Length)?;
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (taken, left) = self.0.split_first_chunk().ok_or(Malformed::Length)?;
         self.0 = left;
         Ok(*taken)
     }
 
-    fn u32(&mut self) -> Result<u32, Flaw> {
+    fn u32(&mut self) -> Result<u32, Malformed> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Result<u64, Flaw> {
+    fn u64(&mut self) -> Result<u64, Malformed> {
         self.array().map(u64::from_le_bytes)
     }
 
-    fn size(&mut self) -> Result<usize, Flaw> {
+    fn size(&mut self) -> Result<usize, Malformed> {
         self.u64().map(|size| size as usize)
     }
 
-    fn address(&mut self, segment: u32) -> Result<Address, Flaw> {
+    fn address(&mut self, segment: u32) -> Result<Address, Malformed> {
         Ok(Address { segment, offset: self.size()? })
     }
 
-    fn signal(&mut self, code: u8, segment: u8) -> Result<Option<(Address, SignalOp)>, Flaw> {
+    fn signal(&mut self, code: u8, segment: u8) -> Result<Option<(Address, SignalOp)>, Malformed> {
         let op: fn(u64) -> SignalOp = match code {
             0 => return Ok(None),
             1 => SignalOp::Set,
             2 => SignalOp::Add,
-            _ => return Err(Flaw::Operation),
+            _ => return Err(Malformed::Operation),
         };
         Ok(Some((self.address(segment.into())?, op(self.u64()?))))
     }
@@ -398,10 +402,10 @@ impl<'a> Reader<'a> {
         depth: u8,
         most: usize,
         level: impl Fn(usize, usize, usize) -> Level,
-    ) -> Result<Pattern, Flaw> {
+    ) -> Result<Pattern, Malformed> {
         let (block, depth) = (self.size()?, usize::from(depth));
         if depth > MAX_LEVELS {
-            return Err(Flaw::Operation);
+            return Err(Malformed::Operation);
         }
         let mut loops = [(1, 0); MAX_LEVELS];
         for each in &mut loops[..depth] {
@@ -411,32 +415,35 @@ impl<'a> Reader<'a> {
         let mut levels = [Level::ONCE; MAX_LEVELS];
         for (level_of, &(count, distance)) in levels[..depth].iter_mut().zip(&loops[..depth]).rev() {
             *level_of = level(count, distance, packed);
-            packed =
-                packed.checked_mul(count).filter(|&bytes| 0 < bytes && bytes <= most).ok_or(Flaw::Blocks)?;
-            hull = count.checked_mul(distance).and_then(|all| hull.checked_add(all)).ok_or(Flaw::Blocks)?;
+            packed = packed
+                .checked_mul(count)
+                .filter(|&bytes| 0 < bytes && bytes <= most)
+                .ok_or(Malformed::Blocks)?;
+            hull =
+                count.checked_mul(distance).and_then(|all| hull.checked_add(all)).ok_or(Malformed::Blocks)?;
         }
         if packed > most || hull > isize::MAX as usize {
-            return Err(Flaw::Blocks);
+            return Err(Malformed::Blocks);
         }
         Ok(Pattern::of_levels(block, &levels[..depth]))
     }
 
     /// Reads the place of element 0, the number of elements, and the bytes of an element.
-    fn elements(&mut self, segment: u32) -> Result<(Address, usize, usize), Flaw> {
+    fn elements(&mut self, segment: u32) -> Result<(Address, usize, usize), Malformed> {
         let (first, count, size) = (self.address(segment)?, self.u32()?, self.u32()?);
-        if size == 0 { Err(Flaw::Elements) } else { Ok((first, count as usize, size as usize)) }
+        if size == 0 { Err(Malformed::Elements) } else { Ok((first, count as usize, size as usize)) }
     }
 
-    fn indices(&mut self, count: usize) -> Result<&'a [[u8; INDEX]], Flaw> {
+    fn indices(&mut self, count: usize) -> Result<&'a [[u8; INDEX]], Malformed> {
         let bytes = count * INDEX;
         Ok(self.take(bytes.next_multiple_of(8))?[..bytes].as_chunks().0)
     }
 
-    fn change(&mut self, op: EachOp, own: u8, segment: u32) -> Result<(List<'a>, Change<'a>), Flaw> {
+    fn change(&mut self, op: EachOp, own: u8, segment: u32) -> Result<(List<'a>, Change<'a>), Malformed> {
         let (first, count, size) = self.elements(segment)?;
         let (width, taken) = (width_of(size)?, op.operands());
         if own & !OWN[..taken].iter().sum::<u8>() != 0 {
-            return Err(Flaw::Operation);
+            return Err(Malformed::Operation);
         }
         let mut operands = [Operand::Same(0); 2];
         let is_own = |which: &usize| own & OWN[*which] != 0;
@@ -444,7 +451,7 @@ impl<'a> Reader<'a> {
             operands[which] = Operand::Same(self.u64()?);
         }
         if !first.offset.is_multiple_of(width.bytes()) {
-            return Err(Flaw::Alignment(first.offset));
+            return Err(Malformed::Alignment(first.offset));
         }
         let list = List { first, size, indices: self.indices(count)? };
         for which in (0..taken).filter(is_own) {

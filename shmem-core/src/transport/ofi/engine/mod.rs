@@ -14,18 +14,19 @@
 //!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
-//! * **Flow control.** The number of unanswered messages of each pair of PEs is bounded ([`Limits::window`]). A sender whose window is full
-//!   makes progress until an answer comes. So the memory for each sender is bounded. Results of lists are copied and kept until they are
-//!   sent, since old values cannot be found later. So lists have a lower limit ([`Limits::lists`]) and short results.
-//! * **No deadlock.** A message that arrives is carried out at once, or queued; the window bounds the queue. Answers for which the wire has
-//!   no room wait in queues, and only the PE that asked waits for them. Answers are not answered.
-//! * **No order.** A message contains all that is needed to carry it out. A longer transfer is cut into parts that may arrive in any order.
-//!   A message that must come after another is sent when the other is acknowledged.
-//! * **No allocation** per operation, except for lists. Messages are encoded in the wire's buffers. Requests and pending answers are in
-//!   tables, which grow up to the window's size and are kept.
-//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message without
-//!   a valid token is dropped and [counted](Engine::strangers). The other fields are checked: a message that is inconsistent, or names
-//!   memory that is not registered, is a [`Fault`], with which the job ends.
+//! * **Flow control.** The number of unanswered messages of each pair of PEs is bounded ([`Limits::window`]). A sender whose window
+//!   is full makes progress until an answer comes. So the memory for each sender is bounded. Results of lists are copied and kept
+//!   until they are sent, since old values cannot be found later. So lists have a lower limit ([`Limits::lists`]) and short
+//!   results.
+//! * **No deadlock.** A message that arrives is carried out at once, or queued; the window bounds the queue. Answers for which the
+//!   wire has no room wait in queues, and only the PE that asked waits for them. Answers are not answered.
+//! * **No order.** A message contains all that is needed to carry it out. A longer transfer is cut into parts that may arrive in
+//!   any order. A message that must come after another is sent when the other is acknowledged.
+//! * **No allocation** per operation, except for lists. Messages are encoded in the wire's buffers. Requests and pending answers
+//!   are in tables, which grow up to the window's size and are kept.
+//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message
+//!   without a valid token is dropped and [counted](Engine::strangers). The other fields are checked: a message that is
+//!   inconsistent, or names memory that is not registered, is a [`MessageError`], with which the job ends.
 //!
 //! The engine does not access a network. It is given a [`Wire`], and the bytes of messages that have arrived.
 
@@ -47,7 +48,7 @@ pub(crate) use flow_control::Limits;
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
 pub(crate) use message::TOKEN;
-pub(crate) use network_interface::{Fault, Sent, Wire};
+pub(crate) use network_interface::{MessageError, Sent, Wire};
 
 use acknowledgements::Pending;
 use bounce_slots::{Borrowed, Borrowers};
@@ -72,7 +73,7 @@ pub(crate) struct Engine {
     pub(super) streams: Streams,
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
     /// PEs to which answers are pending.
-    creditors: Mutex<VecDeque<u32>>,
+    answer_queue: Mutex<VecDeque<u32>>,
     /// Number of `creditors`, readable without the lock.
     owing: AtomicUsize,
     /// Whether acknowledgements linger (are sent late).
@@ -106,7 +107,7 @@ impl Engine {
             pes,
             streams: Streams::new(),
             segments: RwLock::new([None; MAX_SEGMENTS]),
-            creditors: Mutex::default(),
+            answer_queue: Mutex::default(),
             owing: AtomicUsize::new(0),
             lingers: AtomicBool::new(false),
             borrowers: Borrowers::default(),
@@ -149,12 +150,12 @@ impl Engine {
     }
 
     /// Sends pending answers, as far as the wire has room. Called after [`arrived`](Self::arrived), and while [`owes`](Self::owes).
-    pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
+    pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), MessageError> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
-            let Some(creditor) = self.creditors.lock().pop_front() else { break };
+            let Some(owed) = self.answer_queue.lock().pop_front() else { break };
             self.owing.fetch_sub(1, Ordering::Relaxed);
-            if self.answer(wire, creditor)? == Sent::Full {
-                self.enlist(creditor);
+            if self.answer(wire, owed)? == Sent::Full {
+                self.enlist(owed);
             }
         }
         Ok(())
@@ -166,10 +167,10 @@ impl Engine {
     }
 
     /// Sends lingering acknowledgements, as far as the wire has room. The rest become pending. Called regularly and before sleep.
-    pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
+    pub(crate) fn flush_answers(&self, wire: &dyn Wire) -> Result<(), MessageError> {
         if self.lingers.swap(false, Ordering::Acquire) {
             for (pe, peer) in self.peers.iter() {
-                if peer.get().is_some_and(|peer| peer.pending.lock().hurry()) {
+                if peer.get().is_some_and(|peer| peer.pending.lock().flush_answers()) {
                     self.enlist(pe as u32);
                 }
             }
@@ -177,8 +178,8 @@ impl Engine {
         self.drain(wire)
     }
 
-    fn enlist(&self, creditor: u32) {
-        self.creditors.lock().push_back(creditor);
+    fn enlist(&self, owed: u32) {
+        self.answer_queue.lock().push_back(owed);
         self.owing.fetch_add(1, Ordering::Release);
     }
 

@@ -14,12 +14,12 @@ pub(crate) enum Sent {
 
 /// Carries messages to every other PE.
 ///
-/// A wire must lose no message and deliver none twice. Messages from one PE to another may overtake each other. Memory safety does not
-/// depend on a correct wire: a thread that waits for a lost message waits for ever, and an answer to a message that was [not
+/// A wire must lose no message and deliver none twice. Messages from one PE to another may overtake each other. Memory safety does
+/// not depend on a correct wire: a thread that waits for a lost message waits for ever, and an answer to a message that was [not
 /// sent](Sent::Full) ends the program.
 pub(crate) trait Wire {
-    /// Sends a message of `bytes` bytes to a PE, if there is room. `write` encodes the message, once, in a buffer of that size. This
-    /// method makes no progress, and does not wait.
+    /// Sends a message of `bytes` bytes to a PE, if there is room. `write` encodes the message, once, in a buffer of that size.
+    /// This method makes no progress, and does not wait.
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
 
     /// Whether this wire reaches a PE. Messages from PEs that it does not reach are refused.
@@ -52,15 +52,15 @@ pub(crate) trait Wire {
 #[error(
     "a message of {bytes} bytes from PE {from} is malformed: {flaw}; all PEs must run the same program with the same library"
 )]
-pub(crate) struct Fault {
+pub(crate) struct MessageError {
     pub(super) from: u32,
     pub(super) bytes: usize,
-    pub(super) flaw: Flaw,
+    pub(super) flaw: Malformed,
 }
 
 /// The reason why a message is malformed.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub(crate) enum Malformed {
     #[error("it has another length than its head says")]
     Length,
     /// The message's sender is this PE, or a PE that the wire does not reach.

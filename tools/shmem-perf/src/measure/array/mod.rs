@@ -58,12 +58,12 @@ fn run(runner: &mut Runner) -> Done {
     let quick = runner.asked.quick;
     let repeat = |runner: &mut Runner, job: Asked| runner.repeat(&job.heap(256 << 20));
     if !runner.asked.provider.is_empty() {
-        let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
+        let given = PeArguments { sizes: vec![1 << 20, 4 << 20], ..PeArguments::default() };
         return repeat(runner, over(runner, "array-layer", given));
     }
-    repeat(runner, runner.job("array", 1, Given::default()))?;
+    repeat(runner, runner.job("array", 1, PeArguments::default()))?;
     if !quick && cfg!(feature = "rayon") {
-        repeat(runner, runner.job("array-parallel", 1, Given::default()))?;
+        repeat(runner, runner.job("array-parallel", 1, PeArguments::default()))?;
     } else if !quick {
         runner.remark(
             "shmem-perf: without the feature rayon, parallel loops are left out (build it with --features rayon)",
@@ -71,7 +71,10 @@ fn run(runner: &mut Runner) -> Done {
     }
     let sizes = if quick { vec![SIZES[0], SIZES[2], SIZES[3]] } else { SIZES.to_vec() };
     for pes in if quick { &[2][..] } else { &[2, 4, 8] } {
-        repeat(runner, runner.job("array-layer", *pes, Given { sizes: sizes.clone(), ..Given::default() }))?;
+        repeat(
+            runner,
+            runner.job("array-layer", *pes, PeArguments { sizes: sizes.clone(), ..PeArguments::default() }),
+        )?;
     }
     Ok(())
 }

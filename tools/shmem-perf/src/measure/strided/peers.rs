@@ -11,7 +11,7 @@ pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
     if programs.is_none() && task == "strided-peers" {
         return Ok(());
     }
-    let given = programs.as_ref().map(Given::beside).unwrap_or_default();
+    let given = programs.as_ref().map(PeArguments::beside).unwrap_or_default();
     runner.repeat(&runner.job(task, 2, given).heap(32 << 20))
 }
 

@@ -17,7 +17,7 @@ use super::*;
 const SPARE: usize = 4 << 20;
 
 pub(super) fn measure_table(runner: &mut Runner) -> Done {
-    let job = runner.job("strided-published", 2, Given::default());
+    let job = runner.job("strided-published", 2, PeArguments::default());
     runner.times(1, &job.heap(room(payload(runner.asked.quick)) + SPARE))
 }
 
@@ -127,7 +127,7 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
 pub(super) fn measure_exchange(runner: &mut Runner) -> Done {
     let cells = shapes(runner.asked.quick).map(|[rows, columns]| (rows + 2) * pitch_of(columns));
     let bytes = cells.into_iter().max().unwrap_or(0) * size_of::<f64>();
-    runner.times(1, &runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
+    runner.times(1, &runner.job("strided-exchange", 2, PeArguments::default()).heap(bytes + (1 << 20)))
 }
 
 /// Returns (rows, columns) of fields, from wide to high. Their size is the published 128 MiB, or less in a quick run.

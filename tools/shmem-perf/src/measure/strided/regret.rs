@@ -86,7 +86,7 @@ pub(super) fn job(runner: &mut Runner, is_regret: bool) -> Done {
     let seed = runner.numbers("seed").first().map_or_else(now, |seed| *seed as u64);
     runner.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
     let (task, room) = if is_regret { ("strided-regret", REGRET_ROOM) } else { ("strided-sweep", ROOM) };
-    runner.times(1, &runner.job(task, 2, Given { seed, ..Given::default() }).heap(2 * room))
+    runner.times(1, &runner.job(task, 2, PeArguments { seed, ..PeArguments::default() }).heap(2 * room))
 }
 
 /// Returns the number of transfers in a sample, which takes some ten microseconds. A debug build only tests the tool.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::network_interface::Flaw;
+use super::super::network_interface::Malformed;
 use super::super::*;
 use super::network::{Broken, Network, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
@@ -60,7 +60,7 @@ fn of_kind(kind: u8) -> Vec<u8> {
 }
 
 /// The result of a message of this job at PE 1.
-fn said(message: &[u8]) -> Result<(), Flaw> {
+fn said(message: &[u8]) -> Result<(), Malformed> {
     let network = network(4);
     let said = network.arrived(1, message);
     assert_eq!(network.engines[1].strangers(), 0, "it was taken for a stranger's: {message:?}");
@@ -96,11 +96,11 @@ fn sealed(mut message: Vec<u8>) -> Vec<u8> {
 }
 
 impl Network {
-    fn arrived(&self, pe: usize, message: &[u8]) -> Result<(), Flaw> {
+    fn arrived(&self, pe: usize, message: &[u8]) -> Result<(), Malformed> {
         self.engines[pe].arrived(&self.end(pe), message).map_err(|fault| fault.flaw)
     }
 
-    fn landed(&self, pe: usize, slot: u32, message: &[u8]) -> Result<(), Flaw> {
+    fn landed(&self, pe: usize, slot: u32, message: &[u8]) -> Result<(), Malformed> {
         let mut message = message.to_vec();
         let token = take_token(&mut message);
         self.engines[pe].landed(&self.end(pe), slot, token, &message).map_err(|fault| fault.flaw)
@@ -227,13 +227,13 @@ fn messages_in_slots_need_a_grant_and_a_kind_that_may_be_there() {
     let behind = bounce_slots::SLOTS as u32;
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
-    assert_eq!(lent(0, &of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
+    assert_eq!(lent(0, &of_kind(put)), Err(Malformed::Slot(0)), "nothing was lent");
     network.engines[1].borrowers.lend(0, 1);
     for (slot, kind) in [(0, put), (3, each), (4, place)] {
         assert_eq!(lent(slot, &of_kind(kind)), Ok(()), "kind {kind}");
     }
     for (slot, kind) in [(2, get), (2, borrow), (2, fetch), (2, pick), (behind, each), (behind, put)] {
-        assert_eq!(lent(slot, &of_kind(kind)), Err(Flaw::Slot(slot)), "kind {kind}");
+        assert_eq!(lent(slot, &of_kind(kind)), Err(Malformed::Slot(slot)), "kind {kind}");
     }
     let fault = network.engines[1].landed(&network.end(1), 2, 0, &of_kind(get));
     assert_eq!((fault, network.engines[1].strangers()), (Ok(()), 1), "without a token it is a stranger's");
@@ -246,7 +246,7 @@ fn a_sender_that_the_wire_does_not_reach_is_refused() {
     for message in messages().iter().filter(|message| message[4] == 0) {
         let network = network(4);
         let said = network.engines[1].arrived(&nowhere, message).map_err(|fault| fault.flaw);
-        assert_eq!(said, Err(Flaw::Sender));
+        assert_eq!(said, Err(Malformed::Sender));
         network.engines[1].drain(&nowhere).unwrap();
     }
 }
@@ -275,7 +275,7 @@ fn an_answer_to_something_else_is_refused() {
     let into = (&raw mut before).cast();
     // SAFETY: `before` stays until all is answered.
     unsafe { end.on(channel).atomic_nbi(remote(1, 0), Width::W8, AtomicOp::Fetch, into) };
-    assert_eq!(network.arrived(0, &stale), Err(Flaw::Answer));
+    assert_eq!(network.arrived(0, &stale), Err(Malformed::Answer));
     network.settle();
     assert_eq!(before, 1);
 
@@ -284,14 +284,14 @@ fn an_answer_to_something_else_is_refused() {
     unsafe { end.on(channel).get(into.as_mut_ptr(), remote(1, 0), &whole, Until::Quiet) };
     let data = answer(&network);
     assert_eq!(data[0], 3);
-    assert_eq!(network.arrived(0, &data[..data.len() - 1]), Err(Flaw::Length));
+    assert_eq!(network.arrived(0, &data[..data.len() - 1]), Err(Malformed::Length));
 
     let network = self::network(8);
     _ = network.heard();
     network.end(0).on(channel).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
     let mut answer = answer(&network);
     answer[24] = 1;
-    assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
+    assert_eq!(network.arrived(0, &answer), Err(Malformed::Answer));
 }
 
 /// A channel stays unquiet while a PE may write a result, whatever acknowledgements that PE or another sends.
@@ -313,7 +313,7 @@ fn an_acknowledgement_stands_for_no_result() {
         } else {
             answer[24] = reads.0 as u8;
         }
-        assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
+        assert_eq!(network.arrived(0, &answer), Err(Malformed::Answer));
         assert!(!engine.is_quiet(reads) && engine.unanswered_by(of) > 0);
     }
 }

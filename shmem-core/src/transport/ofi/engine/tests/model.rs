@@ -303,7 +303,8 @@ proptest! {
     }
 }
 
-/// Eight messages of a patient sender, half a window, have one acknowledgement; fewer have one with other answers, or after a hurry.
+/// Eight messages of a patient sender, half a window, have one acknowledgement; fewer have one with other answers, or after a
+/// hurry.
 #[test]
 fn acknowledgements_to_patient_senders_come_late() {
     let network = Network::new(2, 4096, Limits { window: 16, ..Limits::DEFAULT }, 64, 5);
@@ -319,7 +320,7 @@ fn acknowledgements_to_patient_senders_come_late() {
     };
     assert_eq!([7, 1, 3].map(|times| unanswered(times, patient)), [7, 0, 3]);
     assert_eq!([unanswered(1, hasty), unanswered(3, patient)], [0, 3]);
-    network.engines[1].hurry(&network.end(1)).unwrap();
+    network.engines[1].flush_answers(&network.end(1)).unwrap();
     network.deliver_all(0);
     assert!(engine.is_quiet(patient) && engine.is_quiet(hasty));
 }

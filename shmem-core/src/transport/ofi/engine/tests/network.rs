@@ -133,7 +133,7 @@ impl Network {
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
             assert!(idle < PATIENCE || self.is_shared, "somebody waits, and nothing is under way");
             std::thread::yield_now();
-            pes.clone().for_each(|pe| self.engines[pe].hurry(&self.end(pe)).unwrap());
+            pes.clone().for_each(|pe| self.engines[pe].flush_answers(&self.end(pe)).unwrap());
         }
         for pe in pes {
             self.engines[pe].drain(&self.end(pe)).unwrap();
@@ -240,9 +240,9 @@ impl End<'_> {
 
     pub(super) fn place(&self, channel: Channel, to: Elements<'_>, source: &[u8]) {
         assert!(to.len() * to.size <= source.len());
-        let deed = ListRequest::Place(source.as_ptr());
+        let request = ListRequest::Place(source.as_ptr());
         // SAFETY: the source has so many elements (asserted); where they go is checked at the target.
-        unsafe { self.on(channel).list(to, deed, None, Until::Return) };
+        unsafe { self.on(channel).list(to, request, None, Until::Return) };
     }
 
     /// Reads elements, or changes words and returns the old values.
@@ -250,9 +250,10 @@ impl End<'_> {
         // Aligned for words.
         let mut found = vec![0_u64; (list.len() * list.size).div_ceil(8)];
         let into = found.as_mut_ptr().cast();
-        let deed = change.map_or(ListRequest::Pick(into), |change| ListRequest::Change(change, Some(into)));
+        let request =
+            change.map_or(ListRequest::Pick(into), |change| ListRequest::Change(change, Some(into)));
         // SAFETY: there is room for all elements until this returns; where they are is checked at the target.
-        unsafe { self.on(channel).list(list, deed, None, Until::Return) };
+        unsafe { self.on(channel).list(list, request, None, Until::Return) };
         bytemuck::cast_slice(&found)[..list.len() * list.size].to_vec()
     }
 }

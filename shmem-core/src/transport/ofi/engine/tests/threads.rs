@@ -58,9 +58,9 @@ fn lists(end: &End<'_>, channel: Channel, to: usize, mine: usize) {
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
     end.change(channel, words, one);
     let mut before = vec![u64::MAX; LIST];
-    let deed = ListRequest::Change(one, Some(before.as_mut_ptr().cast()));
+    let request = ListRequest::Change(one, Some(before.as_mut_ptr().cast()));
     // SAFETY: there is room for all words.
-    unsafe { end.on(channel).list(words, deed, Some(&positions), Until::Return) };
+    unsafe { end.on(channel).list(words, request, Some(&positions), Until::Return) };
     assert!(!before.contains(&u64::MAX));
     let own = Elements { first: remote(to, mine), size: 6, length: 600, indices: &positions };
     let source: Vec<u8> = (0..6 * LIST).map(|i| (i * 3) as u8 ^ channel.0 as u8).collect();

@@ -106,7 +106,7 @@ impl Cluster {
         // With gaps, in reverse order.
         let positions: Vec<u32> = (0..count as u32).rev().map(|k| 2 * k + 1).collect();
         let mut into = vec![0xEE; (2 * count + 1) * size];
-        let deed = match act {
+        let request = match act {
             Act::Place { .. } => ListRequest::Place(source.as_ptr()),
             Act::Pick { .. } => ListRequest::Pick(into.as_mut_ptr()),
             Act::Change { changing: Changing { op, width, operand, expected: all }, fetches } => {
@@ -119,11 +119,11 @@ impl Cluster {
         let mut wanted = into.clone();
         for (k, index) in indices.iter().enumerate() {
             let element = &mut self.memory[pe][at + *index as usize * size..][..size];
-            if deed.into().is_some() {
+            if request.into().is_some() {
                 let position = if *spreads { positions[k] as usize } else { k };
                 wanted[position * size..][..size].copy_from_slice(element);
             }
-            match deed {
+            match request {
                 ListRequest::Pick(_) => {}
                 ListRequest::Place(_) => element.copy_from_slice(&source[k * size..][..size]),
                 ListRequest::Change(change, _) => {
@@ -138,11 +138,11 @@ impl Cluster {
         let channel = self.channel(me);
         let end = self.network.end(me);
         // SAFETY: there is room for an element at each position until quiet, and the source holds all elements.
-        unsafe { end.on(channel).list(elements, deed, positions, until) };
-        if deed.into().is_some() && *nbi {
+        unsafe { end.on(channel).list(elements, request, positions, until) };
+        if request.into().is_some() && *nbi {
             self.reading[me].push(Reading { into, wanted });
         } else {
-            assert!(deed.into().is_none() || into == wanted, "{list:?}");
+            assert!(request.into().is_none() || into == wanted, "{list:?}");
         }
     }
 }

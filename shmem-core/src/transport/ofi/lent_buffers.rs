@@ -19,8 +19,8 @@ pub(super) const COMPLETIONS: usize = MOST * SLOTS;
 
 const LINE: usize = 128;
 
-/// The data that a write to a slot carries to the target's queue (`FI_REMOTE_CQ_DATA`): the slot, the length of the message, and the
-/// secret number of the grant.
+/// The data that a write to a slot carries to the target's queue (`FI_REMOTE_CQ_DATA`): the slot, the length of the message, and
+/// the secret number of the grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) slot: u32,

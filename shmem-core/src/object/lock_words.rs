@@ -10,8 +10,8 @@ pub const LOCK_FILE_BYTES: usize = 64;
 
 /// A lock that one PE of the job holds at a time: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
 ///
-/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. A lock whose bytes are all zero is open, so a
-/// static needs no initial value.
+/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. A lock whose bytes are all zero is open,
+/// so a static needs no initial value.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
 #[derive(Debug)]
