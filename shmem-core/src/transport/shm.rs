@@ -15,7 +15,8 @@ use crate::sync::Doorbell;
 /// Copies into the arena and out of it. Source and destination may overlap (a put to the own PE). Symmetric types have no padding.
 pub(crate) use crate::shared::{copy as get, copy as put};
 
-/// Reads a value. Reads a number atomically, unless it may overlap one of another size ([named](crate::object::On::is_named)).
+/// Reads a value. A number is read atomically, unless `is_named`: then a field of another size may overlap it
+/// ([`On::is_named`](crate::object::On::is_named)).
 ///
 /// # Safety
 ///
@@ -30,7 +31,8 @@ pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
     unsafe { shared::load(from) }
 }
 
-/// Writes a value. Writes a number atomically, unless it may overlap one of another size ([named](crate::object::On::is_named)).
+/// Writes a value. A number is written atomically, unless `is_named`: then a field of another size may overlap it
+/// ([`On::is_named`](crate::object::On::is_named)).
 ///
 /// # Safety
 ///

@@ -30,7 +30,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a member.
+    /// If the lists differ in length, or cannot be divided by the number of members, or a symmetric object is of a team that lacks
+    /// a member of this one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoall`.
     #[track_caller]
@@ -76,7 +77,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If a stride is 0, a list is too short, or an object is of a team that lacks a member.
+    /// If a stride is 0, a list is too short, or a symmetric object is of a team that lacks a member of this one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoalls`.
     #[track_caller]
@@ -184,7 +185,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a member.
+    /// If the lists differ in length, or cannot be divided by the number of members, or a symmetric object is of a team that lacks
+    /// a member of this one.
     ///
     /// Source: MPI 4.1, `MPI_Ialltoall`; OpenSHMEM 1.6, `shmem_alltoall`.
     #[doc(alias = "MPI_Ialltoall")]

@@ -38,7 +38,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is of a team that lacks a member.
+    /// If `root` is not a member, or a symmetric object is of a team that lacks a member of this one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_broadcast`.
     #[track_caller]
@@ -63,7 +63,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is of a team that lacks a member.
+    /// If `root` is not a member, or a symmetric object is of a team that lacks a member of this one.
     ///
     /// Source: MPI 4.1, `MPI_Ibcast`; OpenSHMEM 1.6, `shmem_broadcast`.
     #[doc(alias = "MPI_Ibcast")]

@@ -44,7 +44,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the length of `all` is not the sum of the members' lengths, or an object is of a team that lacks a member.
+    /// If the length of `all` is not the sum of the members' lengths, or a symmetric object is of a team that lacks a member of
+    /// this one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
@@ -79,7 +80,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is of a team that lacks a member.
+    /// If a symmetric object is of a team that lacks a member of this one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
@@ -99,7 +100,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` is too short, or an object is of a team that lacks a member.
+    /// If `all` is too short, or a symmetric object is of a team that lacks a member of this one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
@@ -129,7 +130,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is of a team that lacks a member.
+    /// If `root` is not a member, or a symmetric object is of a team that lacks a member of this one.
     ///
     /// Source: MPI 4.1, `MPI_Gather` and `MPI_Gatherv`.
     #[doc(alias = "gather")]
@@ -156,7 +157,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the length of `all` is not the sum of the members' lengths, or an object is of a team that lacks a member.
+    /// If the length of `all` is not the sum of the members' lengths, or a symmetric object is of a team that lacks a member of
+    /// this one.
     ///
     /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
     #[doc(alias = "MPI_Iallgather")]

@@ -90,7 +90,7 @@ macro_rules! reductions {
             ///
             /// # Panics
             ///
-            /// If an object is of a team that lacks a member.
+            /// If a symmetric object is of a team that lacks a member of this one.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($all), "_reduce`.")]
             #[track_caller]
@@ -108,7 +108,7 @@ macro_rules! reductions {
             ///
             /// # Panics
             ///
-            /// If an object is of a team that lacks a member.
+            /// If a symmetric object is of a team that lacks a member of this one.
             ///
             #[doc = concat!("Source: MPI 4.1, `MPI_Iallreduce`; OpenSHMEM 1.6, `shmem_", stringify!($all), "_reduce`.")]
             #[doc(alias = "MPI_Iallreduce")]
@@ -142,7 +142,7 @@ macro_rules! scans {
             ///
             /// # Panics
             ///
-            /// If an object is of a team that lacks a member.
+            /// If a symmetric object is of a team that lacks a member of this one.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "`.")]
             #[track_caller]
@@ -192,7 +192,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is of a team that lacks a member. A panic inside `op` ends the job, as does a call of a collective of the team.
+    /// If a symmetric object is of a team that lacks a member of this one. A panic inside `op` ends the job, as does a call of a
+    /// collective of the team.
     ///
     /// Source: MPI 4.1, `MPI_Allreduce` with an operation of `MPI_Op_create`.
     #[doc(alias = "MPI_Allreduce")]

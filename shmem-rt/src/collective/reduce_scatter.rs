@@ -15,8 +15,8 @@ use crate::group::{CallSignature, Collective, Team};
 impl Team {
     /// Combines the data of all members by an operation of the program, as in [`reduce`](Self::reduce), and returns one part of the
     /// result to each member. The k-th part of `all` is for the member with rank k. `mine` becomes the combined part for the
-    /// calling PE, as in [`sum`](Self::sum). `all` is a reference as in [`fcollect`](Self::fcollect), with as many elements for
-    /// each member as `mine` has.
+    /// calling PE, as in [`sum`](Self::sum). `all` is what `mine` is in [`fcollect`](Self::fcollect), with as many elements for
+    /// each member as `mine` has here.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -30,8 +30,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` does not have the length of `mine` times the number of members, or an object is of a team that lacks a member. A
-    /// panic inside `op` ends the job.
+    /// If `all` does not have the length of `mine` times the number of members, or a symmetric object is of a team that lacks a
+    /// member of this one. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]

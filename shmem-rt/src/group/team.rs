@@ -215,7 +215,7 @@ impl Team {
         self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
-    /// Whether members have windows; None if they have not tried to take windows.
+    /// Whether members have receive windows (buffers for long collectives); None if they have not tried to allocate them.
     pub(crate) fn has_windows(&self) -> Option<bool> {
         self.uses.window().map(Option::is_some)
     }

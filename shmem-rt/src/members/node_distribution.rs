@@ -92,13 +92,14 @@ impl Layout {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
-    /// Returns an upper limit on the values of a reduction's cover of `nodes` consecutive nodes, for ranks sorted by node.
+    /// Returns an upper limit on the number of partial results of a reduction over `nodes` consecutive nodes, for ranks sorted by
+    /// node.
     pub(crate) fn most_values(&self, nodes: usize) -> usize {
         most_vertices((nodes * self.most).div_ceil(self.unit))
     }
 }
 
-/// Returns an upper limit on the values of a reduction's cover of `nodes` consecutive nodes with `each` ranks.
+/// Returns an upper limit on the number of partial results of a reduction over `nodes` consecutive nodes with `each` ranks.
 pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }

@@ -6,7 +6,8 @@
 //! accesses of other PEs. [`buffers_in_flight`] records the buffers of incomplete transfers.
 //!
 //! Accesses whose order cannot be determined count as ordered. So each report is a mistake of the program, but a run without
-//! reports proves nothing. PEs on other nodes, references of phases, and races between threads of one PE are not checked.
+//! reports proves nothing. Not checked are PEs on other nodes, accesses through the references that
+//! [phases](crate::phase) lend, and races between threads of one PE.
 
 mod blocks;
 mod buffers_in_flight;

@@ -259,7 +259,7 @@ fn middle(repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {
     median((0..repetitions).map(|_| sample()).collect())
 }
 
-/// Returns the nanoseconds of blocks by a strided put and a quiet. Gaps are as long as blocks.
+/// Returns the nanoseconds in which a strided put and a quiet move all blocks. Gaps are as long as blocks.
 fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, to, stride) = (pair.world, pair.here().addr(), 2 * bytes);
     let source = vec![1_u8; count * stride];

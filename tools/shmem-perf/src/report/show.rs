@@ -113,7 +113,7 @@ impl<'a> View<'a> {
             let best = numbers.into_iter().reduce(f64::min);
             answers[..3].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
-        // Whether a line of the section makes a table with the case. The row links to that table.
+        // Whether this line of the sheet produces a table with the case, to which the row of the summary links.
         let shows = |row: &SheetLine| {
             let patterns = match row.kind {
                 "cases" => usize::MAX,

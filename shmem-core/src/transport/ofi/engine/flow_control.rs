@@ -115,7 +115,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// The request's number in messages, reused only after 65536 requests in its place of the table.
+    /// The number that identifies the request in messages: its slot, and 16 bits of the slot's use count.
     pub(super) fn name(self) -> u32 {
         name(self.slot, self.use_of_slot)
     }
