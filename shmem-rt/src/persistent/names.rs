@@ -1,7 +1,7 @@
 //! Objects with names, on the heaps of partitions that outlive the job.
 
 use core::any::TypeId;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 use shmem_core::context::Initiator as _;
 use shmem_core::heap::{Allocation, MIN_ALIGN, Owner};
@@ -136,13 +136,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 
     #[track_caller]
-    fn shelf<'s>(
-        &self,
-        shelves: &'s mut MutexGuard<'_, Vec<PersistentPartition>>,
-    ) -> Result<&'s mut PersistentPartition> {
-        let partition = || self.name().to_owned();
+    fn shelf<'s>(&self, shelves: &'s mut [PersistentPartition]) -> Result<&'s mut PersistentPartition> {
         let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment);
-        Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
+        Ok(found.ok_or_else(|| NameError::NotInFile { partition: self.name().to_owned() })?)
     }
 
     /// Reserves the memory of a new object, and records its name, on every PE.

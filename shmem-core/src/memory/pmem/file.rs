@@ -143,8 +143,7 @@ impl PmemFile {
 
     /// Restores the working area to checkpoint `generation`, on which all PEs have [agreed](super::agree()); 0: a new heap, all
     /// bytes zero. `set` is a number that is equal on all PEs, and different for each heap. No PE may go on before all PEs have
-    /// returned.
-    /// Fails if the file cannot be written.
+    /// returned. Fails if the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         let is_new = self.header.generation == 0;
         if generation < self.header.generation {
