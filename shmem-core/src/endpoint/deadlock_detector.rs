@@ -1,10 +1,10 @@
 //! Detects that all PEs of a job wait, and none can wake another (distributed termination detection).
 //!
-//! Sleeping threads wake at intervals. On each node, one thread of the first running PE is the *asker*. It reads how often threads
-//! of the node's PEs have begun and ended to sleep, and raises the number of the question. Each sleeping thread then checks its own
-//! wait once more, and answers that it still waits, and whether its process is *closed*: it has no other threads, no other sources
-//! of events, and no operations in flight to other nodes. The node has answered when all sleeping threads have, and no thread has
-//! begun or ended to sleep meanwhile. A thread that progresses a [work](super::Work) counts an end of its sleep.
+//! Sleeping threads wake at intervals. On each node, one thread of the first running PE is the *asker*. It reads how many sleeps of
+//! the node's PEs have begun and ended, and asks a question by incrementing a number. Each sleeping thread then checks its own wait
+//! once more, and answers that it still waits, and whether its process is *closed*: the process has no other threads, no other
+//! sources of events, and no operations in flight to other nodes. The node has answered when all sleeping threads have, and no
+//! sleep has begun or ended meanwhile. A thread that progresses a [work](super::Work) counts an end and a begin of its sleep.
 //!
 //! Nodes ask each other in waves over a tree. A node passes a wave to its children, and answers its parent when its own PEs and all
 //! children have answered. The answer says whether any thread was awake since the previous wave. A node that cannot answer sends
@@ -67,7 +67,8 @@ pub(super) struct SleepingThread<'w> {
     /// The last wave that was seen (`found`), and the last wave that was sent to the child nodes (`called`).
     found: u64,
     called: u64,
-    /// At this node's last answer: number of begins and ends of sleeps, and number of child nodes' answers with an awake thread.
+    /// State at this node's last answer: number of begins and ends of sleeps, and number of answers of child nodes that reported an
+    /// awake thread. `None`: this thread has not answered for the node.
     before: Option<(u64, u64)>,
 }
 
@@ -164,7 +165,7 @@ impl<'w> SleepingThread<'w> {
                     self.round = None;
                     return false;
                 }
-                // A thread may have progressed a work before it answered, and counted an end of its sleep.
+                // A thread may have progressed a work before it answered, and counted an end and a begin of its sleep.
                 Some(true) if round.turns != turns() => {}
                 // Every process of this node was closed at some time after the question.
                 Some(true) => {

@@ -22,9 +22,9 @@ use crate::sync::Doorbell;
 use crate::system_area::SystemArea;
 use crate::transport::{Channel, Transport};
 
-/// An offset outside of every arena. Its sum with an address of the program is not a valid address, so accesses fault before memory
-/// exists and through a [`shut`](Endpoint::shut) endpoint. Two bits are set, because some processors ignore the upper byte of an
-/// address, which has bit 62. No processor ignores bit 55.
+/// An offset outside of every arena. An address of the program plus this offset is invalid, so an access faults: while memory does
+/// not exist yet, and through a [`shut`](Endpoint::shut) endpoint. Two bits are set, because some processors ignore the upper byte
+/// of an address, which has bit 62. No processor ignores bit 55.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 /// The route to PEs on other nodes.
@@ -42,7 +42,8 @@ pub struct Endpoint {
     stride: usize,
     mine: *mut u8,
     me: Pe,
-    /// Operations access slots below this number directly: all slots, or none if the endpoint is shut.
+    /// Operations access slots below this number directly. 0: the endpoint is shut. Otherwise [`Pe::OBSERVED`]: all slots of PEs
+    /// that are not marked.
     slots: u32,
     far: Option<RemotePath>,
     segments: Arc<Segments>,
@@ -66,9 +67,9 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// `base` must be the start of an arena, and `mine` the start of the calling PE's slot. Each slot `s` of a [`Pe`] of the job
-    /// must be mapped at `base + s * stride`, and start with a [`SystemArea`], for as long as the endpoint exists. `far`, if given,
-    /// must reach all PEs that have no slot.
+    /// `base` must be the start of an arena, and `mine` the start of the calling PE's slot. If a [`Pe`] of the job has a slot `s`,
+    /// this slot must be mapped at `base + s * stride`, and start with a [`SystemArea`], for as long as the endpoint exists. `far`,
+    /// if given, must reach all PEs that have no slot.
     pub unsafe fn new(
         base: *mut u8,
         stride: usize,
@@ -103,8 +104,8 @@ impl Endpoint {
         Self { far, number, segments, waiting, observer: self.observer.clone(), ..*self }.with_test()
     }
 
-    /// Returns a shut endpoint, for the world during a phase. Each operation on it calls `refuses`, which panics with the reason. A
-    /// shut endpoint reaches no slot and no other node. Addresses in its own slot fault.
+    /// Returns a shut endpoint, for the world during `World::local` or `World::frozen`. Each operation on it calls `refuses`, which
+    /// panics with the reason. A shut endpoint reaches no slot and no other node. Addresses in its own slot fault.
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
@@ -126,7 +127,8 @@ impl Endpoint {
         self.slots == 0
     }
 
-    /// Panics if the endpoint is [`shut`](Self::shut). For calls at `location` that notify an observer too late, or never.
+    /// Panics if the endpoint is [`shut`](Self::shut). For calls that would otherwise notify the observer (which panics) too late,
+    /// or never. `location` is the location of the call.
     #[inline]
     pub fn require_open(&self, location: &'static Location<'static>) {
         if self.is_shut() {
@@ -153,7 +155,7 @@ impl Endpoint {
         Some(self.start_of(slot).wrapping_add(offset))
     }
 
-    /// The slot of `pe`, if operations may access it directly, as in [`address`](Self::address).
+    /// The slot of `pe`, if operations may access it directly: the PE is on this node, and there is no observer.
     #[inline(always)]
     pub(crate) fn slot_of(&self, pe: Pe) -> Option<usize> {
         pe.slot_below(self.slots)
@@ -229,7 +231,8 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// Changes must follow the protocols of barrier, doorbell and record, because exclusive phases depend on them.
+    /// Changes must follow the protocols of barrier, doorbell and record, because the soundness of `World::local` and
+    /// `World::frozen` depends on them.
     #[inline]
     #[track_caller]
     pub unsafe fn system(&self) -> &SystemArea {
@@ -244,7 +247,8 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// Changes must follow the protocols of barrier, doorbell and record, because exclusive phases depend on them.
+    /// Changes must follow the protocols of barrier, doorbell and record, because the soundness of `World::local` and
+    /// `World::frozen` depends on them.
     #[inline]
     #[track_caller]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
@@ -315,13 +319,13 @@ impl Drop for Observed<'_> {
     }
 }
 
-/// A token: proof that the job runs, that this thread may issue operations, and that no exclusive phase is open. Implemented by
-/// borrows of the world.
+/// A token: proof that the job runs, that this thread may issue operations, and that the PE is not in `World::local` or
+/// `World::frozen`. Implemented by borrows of the world.
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed: it must borrow the world, so that `World::local`, which borrows the world
-/// exclusively, cannot be entered while the value lives.
+/// A value may exist only while operations are allowed: it must borrow the world, so that `World::local` and `World::frozen`, which
+/// borrow the world exclusively, cannot be entered while the value lives.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",

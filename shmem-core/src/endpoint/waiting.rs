@@ -81,8 +81,8 @@ impl Waiting {
     }
 
     /// Waits until `done` returns `true`. `sleep` sleeps until something has changed, or at most for the given time. `activity`
-    /// describes the wait for reports, and is called only by waits that sleep. `bytes` are known to be in flight from other nodes
-    /// (0: none).
+    /// describes the wait for reports, and is called only by waits that sleep. `bytes` is the number of bytes that are known to be
+    /// in flight from other nodes.
     #[inline]
     pub fn until(
         &self,

@@ -18,7 +18,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Opens an empty table with initial capacity for `count` addresses, or for a million if `count` is larger. The table grows.
+    /// Opens an empty table with initial capacity for `count` addresses, but at most 2^20. The table grows.
     ///
     /// # Errors
     ///

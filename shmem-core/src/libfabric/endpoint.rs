@@ -13,10 +13,11 @@ use super::object::{Object, Refused};
 /// An endpoint, its completion queue and its counter. Fields are in drop order: the endpoint closes first.
 ///
 /// Operations are the functions of [`calls`](super::calls) on [`as_ptr`](Self::as_ptr). Each returns libfabric's answer: 0, or a
-/// negative error, `-FI_EAGAIN` while a queue is full. The caller must keep the rules of their manual pages. Local memory stays
-/// until the operation is complete, and is named with the descriptor that the provider demands. The source of an injected operation
-/// (`FI_INJECT`) stays only until the call returns. Remote memory is registered under the operation's key, for this access. The
-/// context stays until the operation is complete, and has as many bytes as the provider's mode demands.
+/// negative error, `-FI_EAGAIN` while a queue is full. The caller must keep the rules of their manual pages. Local memory must stay
+/// until the operation is complete, and is passed with the descriptor that the provider demands. The source of an injected
+/// operation (`FI_INJECT`) must stay only until the call returns. Remote memory must be registered for this access, under the key
+/// that the operation passes. The context (`fi_context`) must stay until the operation is complete, and have as many bytes as the
+/// provider's mode demands.
 #[derive(Debug)]
 pub struct Endpoint {
     endpoint: Object<fid_ep>,
@@ -28,9 +29,9 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Opens an endpoint with a table of addresses, a completion queue of `entries` entries (at most a million), and a counter of
-    /// complete operations. The queue reports operations with the flag `FI_COMPLETION`, received messages and failures. If
-    /// `sleeps`, threads can sleep on the queue.
+    /// Opens an endpoint with a table of addresses, a completion queue of `entries` entries (at most 2^20), and a counter of
+    /// complete reads, writes and atomics. The queue reports operations with the flag `FI_COMPLETION`, received messages, writes of
+    /// other PEs with `FI_REMOTE_CQ_DATA`, and failures. If `sleeps`, threads can sleep on the queue.
     ///
     /// # Errors
     ///
@@ -108,7 +109,8 @@ impl Endpoint {
         &self.addresses
     }
 
-    /// The number of complete operations of this endpoint. Providers make progress in this call.
+    /// The number of complete reads, writes and atomics of this endpoint. Messages are not counted. Providers make progress in this
+    /// call.
     #[inline(always)]
     pub fn completed(&self) -> u64 {
         // SAFETY: the counter is open.

@@ -2,15 +2,16 @@
 //!
 //! A central counter barrier: one word counts the arrivals in its low 16 bits, and sums fingerprints (hashes of purposes) in the
 //! other 48. So one read-modify-write per PE both arrives and states the purpose. The last PE to arrive compares the sum with its
-//! own fingerprint times the number of PEs, resets the word, and opens the next generation, for which the others wait.
+//! own fingerprint times the number of PEs, resets the word, and increments the *generation*, a second word on which the others
+//! wait.
 //!
 //! Equal purposes always pass. Different purposes may pass by chance, because fingerprints are hashes. But the low 16 bits of a
 //! fingerprint are 0 or 1, so their sum counts the PEs with a 1, without overflow, and a difference in these bits is always found.
 //!
 //! Where soundness rests on the whole purpose, each PE writes its purpose word for word, its signature ([`SignatureWords`]), before
 //! it arrives. When all PEs have arrived, each compares the signatures of the others with its own. A signature begins with the
-//! number of its barrier, unique for these members. So the signature of a PE that arrived for a barrier without signatures has an
-//! old number, and is found to differ.
+//! number of its barrier, unique for the PEs of this barrier. So the signature of a PE that arrived for a barrier without
+//! signatures has an old number, and is found to differ.
 
 use std::time::Duration;
 
@@ -130,7 +131,7 @@ impl SignatureWords {
         self.0.iter().zip(words).all(|(there, word)| there.load(Ordering::Relaxed) == *word)
     }
 
-    /// Clears the signature. Called before the first barrier of new members.
+    /// Clears the signature. Called before the first barrier of a new team.
     pub fn clear(&self) {
         self.write(&[0; SIGNATURE_WORDS]);
     }

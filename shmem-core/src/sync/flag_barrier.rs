@@ -66,8 +66,8 @@ impl BarrierFlags {
         self.0[Self::turn(count)].word.swap(word(count, fingerprint), order);
     }
 
-    /// Fetches the line of barrier `count + 1` into the owner's cache. The owner is in barrier `count`, so it has passed barrier
-    /// `count - 1`, and no PE still reads the line's old word.
+    /// Fetches the line of barrier `count + 1` into the owner's cache, by clearing the line's word. The owner is in barrier
+    /// `count`, so it has passed barrier `count - 1`, and no PE still reads the line's old word.
     #[inline(always)]
     pub fn take_next(&self, count: u64) {
         let next = if mutant("lines-taken-early") { count + LINES as u64 - 1 } else { count + 1 };

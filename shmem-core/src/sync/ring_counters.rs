@@ -1,8 +1,8 @@
 //! The counters of a ring buffer: one PE writes chunks, all other PEs of a team read them, and several chunks are in flight.
 //!
-//! Every PE of a team has a ring of the same number of slots, and two counters: of the chunks *filled* in its own ring, and of the
-//! chunks *taken* (read) from the rings of all others. Chunks are numbered from 0 for the life of the team; chunk `c` is in slot
-//! `c` modulo the slots. Each PE keeps three rules by itself:
+//! Every PE of a team has a ring of the same number of slots, and two counters. Chunks are numbered from 0 for the life of the
+//! team; chunk `c` is in slot `c` modulo the number of slots. The counters are one more than the number of the last chunk *filled*
+//! in the PE's own ring, and of the last chunk *taken* (read) from the rings of all others. Each PE keeps three rules by itself:
 //!
 //! 1. It writes chunk `c` after every other PE has taken chunk `c - slots` ([`is_free`](RingWords::is_free)), and then publishes
 //!    the chunk ([`fill`](RingWords::fill)).

@@ -50,13 +50,13 @@ named! {
     /// How the completion of a context's operations is tracked. The names are for reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Tracking {
-        /// Every operation is an event of its context: `quiet` waits for the context's events.
+        /// The completion of each operation is reported as an event of its context. `quiet` waits for the context's events.
         Events = "events of each context",
-        /// Small operations of all contexts of a unit are counted together. Large operations are events of their context. `quiet`
-        /// waits for the unit's small operations and the context's large ones. If the unit has one counter for both, a context with
-        /// small operations in flight waits for all operations of the unit.
+        /// Small operations of all contexts of a [unit](ChannelOptions::unit) are counted together. Large operations are events of
+        /// their context. `quiet` waits for the unit's small operations and the context's large ones. If the unit has one counter
+        /// for both, a context with small operations in flight waits for all operations of the unit.
         Hybrid = "a counter of small operations, events for large ones",
-        /// All operations of a unit are counted together: `quiet` waits for all of them.
+        /// All operations of a [unit](ChannelOptions::unit) are counted together: `quiet` waits for all of them.
         Counter = "a counter",
     }
 }
@@ -65,7 +65,7 @@ impl Tracking {
     /// Minimum bytes of a large operation.
     pub const LARGE: usize = 4096;
 
-    /// Whether an operation of `bytes` bytes is an event of its context, rather than counted.
+    /// Whether the completion of an operation of `bytes` bytes is reported as an event of its context, and not only counted.
     #[inline(always)]
     pub const fn is_event(self, bytes: usize) -> bool {
         match self {

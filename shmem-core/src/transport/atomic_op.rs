@@ -212,7 +212,8 @@ impl EachOp {
         }
     }
 
-    /// The operand that leaves every word unchanged. `None`: two such operations cannot be combined into one.
+    /// The operand that leaves every word unchanged, except that [`AddFloat`](Self::AddFloat) may change the bits of a NaN. `None`:
+    /// there is none, and two such operations cannot be combined into one.
     pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
         let (unsigned, signed, zero, nan) = match width {
             Width::W4 => {
@@ -314,7 +315,7 @@ bits! {
     u64: f64;
 }
 
-/// Changes a word atomically and returns the old value.
+/// Applies an operation to a word atomically, and returns the old value.
 ///
 /// Sequentially consistent. An operation that writes is a read-modify-write, as [`Doorbell`](crate::sync::Doorbell) needs.
 ///

@@ -29,7 +29,7 @@ mod parcel;
 
 pub use network::Network;
 
-/// Upper limit on the bytes of one parcel of a put with a signal.
+/// Upper limit on the bytes of one parcel of a put with a signal. Longer data is sent in several parcels, delivered in any order.
 const SIGNALLED: usize = 16 << 10;
 
 impl Network {

@@ -130,14 +130,14 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
     }
 
-    /// Changes a word atomically, and returns its old value.
+    /// Applies `op` to a word atomically, and returns the old value.
     ///
     /// # Safety
     ///
     /// `word` must name an aligned word of that width.
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64;
 
-    /// Changes a word atomically. The change is remotely visible after [`quiet`](Self::quiet).
+    /// Applies `op` to a word atomically. A change is remotely visible after [`quiet`](Self::quiet).
     ///
     /// # Safety
     ///
@@ -184,7 +184,7 @@ pub unsafe trait Transport: Send + Sync {
     }
 
     /// Carries out an operation on listed elements. The result of element `k` of the list is written to place `positions[k]` of the
-    /// local memory of `deed`, or to place `k` without positions. Results are written before this method returns, or before
+    /// local memory of `request`, or to place `k` without positions. Results are written before this method returns, or before
     /// [`quiet`](Self::quiet) does, as `until` says. Changes are remotely visible after `quiet`. Indices, positions and operands
     /// are read before this method returns.
     ///
@@ -192,8 +192,8 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// `elements` must name an object of `length` elements in a segment. For a change, these must be aligned words of its width.
     /// Every index must be less than `length`. There must be one position per index, and one operand per index unless all words
-    /// share it. For as long as `until` says, the memory of `deed` must be readable for an element per index and unchanged, or
-    /// writable at each position by this call alone, and aligned for a change.
+    /// share it. For as long as `until` says, the local memory of `request` must be readable for an element per index and
+    /// unchanged, or writable at each position by this call alone, and aligned for a change.
     unsafe fn list(
         &self,
         channel: Channel,

@@ -79,7 +79,7 @@ pub(crate) fn expect_read(from: *const u8) {
     let _ = from;
 }
 
-/// Changes a word, rings the owner's bell if the word was written, and returns the old value.
+/// Applies `op` to a word atomically, rings the owner's bell unless `op` is a fetch, and returns the old value.
 ///
 /// # Safety
 ///

@@ -68,7 +68,7 @@ impl Target {
         });
     }
 
-    /// Changes a word atomically, rings the PE's bell, and returns the old value.
+    /// Applies `op` to a word atomically, rings the PE's bell unless `op` is a fetch, and returns the old value.
     ///
     /// # Panics
     ///

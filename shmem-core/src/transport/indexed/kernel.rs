@@ -14,19 +14,20 @@ use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 /// Prefetch distance in elements: more than the number of lines that a core can wait for.
 pub(crate) const LEAD: usize = 32;
 
-/// Upper limit on the bytes of an object that is accessed by plain loads and stores without prefetches. Its lines are in a cache of
-/// the core, where these accesses overlap by themselves.
+/// Upper limit on the bytes of an object that is accessed by plain loads and stores without prefetches. Its lines are probably in a
+/// cache of the core, where these accesses overlap by themselves.
 pub(crate) const NEAR: usize = 1 << 20;
 
-/// Number of updates after which the bell of the words' owner is rung.
+/// Number of updates after which the bell of the words' owner is rung, so that a waiter need not wait for the end of a long list.
 pub(crate) const RING: usize = 512;
 
 /// Minimum length of a list whose elements are prefetched.
 const SHORT: usize = 4;
 
 /// Calls `work` for elements `0..count`, in order, with the address that `address` returns. Calls `expect` (a prefetch) with the
-/// address of each element [`LEAD`] elements earlier. If `is_kept`, the address is stored in between, otherwise it is computed
-/// again. (A locked instruction waits for that store.) Stops at the first error of `address`.
+/// address of each element [`LEAD`] elements earlier. If `is_kept`, the address is stored until its element's turn. Otherwise it is
+/// computed again, which is faster before locked instructions, because they wait for earlier stores. Stops at the first error of
+/// `address`.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -252,8 +253,9 @@ impl Listed<'_> {
         unsafe { self.near.carry_out(ListRequest::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Changes the listed words, rings the PE's bell, and writes the old values to consecutive places of `before`, if given. Panics
-    /// if words are not aligned or have another width, operands are missing, or `before` has another length or is not aligned.
+    /// Applies the change to the listed words, rings the PE's bell unless it is a fetch, and writes the old values to consecutive
+    /// places of `before`, if given. Panics if words are not aligned or have another width, their number is not that of the
+    /// operands, or `before` has another length or is not aligned.
     pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
         let Near { first, size, indices } = self.near;
         let width = change.width.bytes();

@@ -43,7 +43,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// An operation on the elements of a list. Local values are consecutive, in the order of the list.
+/// An operation on the elements of a list. Local values are consecutive, in the order of the list, except results for which
+/// [`Transport::list`](super::Transport::list) is given positions.
 #[derive(Clone, Copy, Debug)]
 pub enum ListRequest<'d> {
     /// Reads elements into local memory.
@@ -125,7 +126,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether each of `words` words has an operand.
+    /// Whether there is one operand for all words, or exactly one for each of `words` words.
     pub fn is_for(self, words: usize, width: Width) -> bool {
         match self {
             Self::Same(_) => true,
@@ -153,7 +154,7 @@ impl<'a> Change<'a> {
         Self { op, width, operand, expected: Operand::Same(0) }
     }
 
-    /// Whether there are operands for `words` words.
+    /// Whether operand and expected value are given once for all words, or exactly once for each of `words` words.
     pub fn is_for(&self, words: usize) -> bool {
         let operands = [self.operand, self.expected];
         operands[..self.op.operands()].iter().all(|operand| operand.is_for(words, self.width))

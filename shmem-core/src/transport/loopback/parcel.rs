@@ -97,7 +97,7 @@ impl Action {
 /// Parcels that are being delivered to one PE.
 #[derive(Default)]
 pub(super) struct Delivery {
-    /// The stream of each parcel. A random entry selects the stream of the next parcel.
+    /// One entry for each parcel: its stream. A random entry selects the stream of the next parcel.
     lots: Vec<Stream>,
     /// The parcels of each stream by epoch.
     streams: HashMap<Stream, BTreeMap<u64, Vec<Parcel>>>,
