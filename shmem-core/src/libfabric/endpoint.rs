@@ -141,7 +141,7 @@ impl Endpoint {
     }
 
     /// Returns the queue's entry of the failed operation, after [`read`](Self::read) has returned `answer`. If the queue has none,
-    /// returns an entry with that error and all flags.
+    /// returns an entry with that error, and with all flags, so that it is taken for a failed operation's.
     pub fn read_error(&self, answer: c_int) -> fi_cq_err_entry {
         // SAFETY: all fields are numbers and pointers. Zeroes are a valid entry, without room for the provider's own error data.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };

@@ -34,7 +34,8 @@ pub struct NodeBarrier {
 /// The result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// All PEs have arrived for one purpose, the caller as the last. The caller must [`open`](NodeBarrier::open) the barrier.
+    /// All PEs have arrived, for one purpose as far as fingerprints tell, and the caller is the last. The caller must
+    /// [`open`](NodeBarrier::open) the barrier.
     Last,
     /// All PEs have arrived, but for different purposes. The barrier stays closed.
     Mismatch,

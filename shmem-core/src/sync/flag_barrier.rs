@@ -44,7 +44,7 @@ unsafe impl Sync for FlagLine {}
 pub enum Shown {
     /// The PE has not arrived.
     Nothing,
-    /// The PE has arrived for the same purpose.
+    /// The PE has arrived for the same purpose, as far as fingerprints tell.
     Equal,
     /// The PE has arrived for another purpose.
     Different,

@@ -16,10 +16,10 @@ const SPIN: Duration = Duration::from_micros(50);
 /// Time that a byte may take from one node to another.
 const BYTE: Duration = Duration::from_nanos(1);
 
-/// Polls before the first check whether PEs share a CPU. These polls take longer than an answer from another core.
+/// Number of polls before the first check whether PEs share a CPU. These polls take longer than an answer from another core.
 const FIRST_LOOKS: u32 = 32;
 
-/// Polls between two readings of the clock.
+/// Number of polls between two readings of the clock.
 const LOOKS: u32 = 256;
 
 impl Patience {

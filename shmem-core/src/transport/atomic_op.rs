@@ -203,7 +203,7 @@ impl EachOp {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// The number of operands for each word.
+    /// The number of operands for each word. An expected value counts as one.
     pub const fn operands(self) -> usize {
         match self {
             Self::Fetch => 0,

@@ -22,7 +22,8 @@ use crate::process_exit::run_first;
 /// The transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {
     quiet: &'q dyn Fn(),
-    /// The link before this one, whose function has not ended. Functions on several stacks of one thread may end in any order.
+    /// The previous link of the list. Its function has not ended either. Functions on several stacks of one thread may end in any
+    /// order.
     older: Link,
     newer: Link,
 }

@@ -313,7 +313,8 @@ mod singly {
     use crate::pe::Pe;
     use crate::strided::Pattern;
 
-    /// Returns the [`Until`] for each of `count` reads, and a value that waits for all of them when dropped, if that is needed.
+    /// Returns the [`Until`] with which to start each of `count` reads. If several reads must be complete on return, also returns a
+    /// value that waits for all of them when dropped.
     fn together<T: Transport + ?Sized>(
         transport: &T,
         (channel, pe): (Channel, Pe),

@@ -11,7 +11,7 @@ use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
 
 impl Fabric {
-    /// Changes a word and returns its old value.
+    /// Applies `op` to a word, and returns the old value.
     ///
     /// # Safety
     ///
@@ -27,7 +27,8 @@ impl Fabric {
         fetched.unwrap_or_else(|error| port.refuse(what, error))
     }
 
-    /// Changes a word if the provider's queue has room now, or, if `waits`, as soon as it has. Makes progress only if `waits`.
+    /// Starts a change of a word. If there is no room (in the provider's queue, or for a message), waits for room if `waits`, and
+    /// otherwise returns [`Sent::Full`]. Makes progress only if `waits`.
     ///
     /// # Safety
     ///
@@ -73,7 +74,7 @@ impl Fabric {
         unsafe { self.port(channel).issue(channel, what, on_completion, (!injects, waits), prepare, update) }
     }
 
-    /// Changes a word. Its old value is at `result` when the channel is quiet.
+    /// Starts an atomic operation on a word. The old value is at `result` when the channel is quiet.
     ///
     /// # Safety
     ///
@@ -116,7 +117,8 @@ impl Fabric {
 }
 
 impl Port<'_> {
-    /// Changes a word by an operation of the provider, and returns its old value. Errors are libfabric's negative answers.
+    /// Carries out the provider's operation `word` on the word at `target`, and returns the old value. Errors are libfabric's
+    /// negative answers.
     ///
     /// # Safety
     ///

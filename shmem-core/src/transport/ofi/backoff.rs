@@ -57,7 +57,7 @@ impl<'f> Backoff<'f> {
         Self { fabric, rounds: 0, stall: None }
     }
 
-    /// Whether this is an eighth poll: after every eighth, the waiter also polls other units.
+    /// Whether this is the last of eight polls, after which the waiter also polls other units.
     #[inline(always)]
     pub(super) fn is_eighth(&self) -> bool {
         self.rounds % 8 == 7

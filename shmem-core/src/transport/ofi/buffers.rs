@@ -15,8 +15,9 @@ use crate::exclusion::Mutex;
 use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
 
-/// Upper limit on the buffers for received messages, and on those for sent ones. Further messages wait in the provider's buffers.
-/// If the provider's queues are short, there are fewer, because half of a queue is for other operations.
+/// Upper limit on the buffers for received messages, and on those for sent ones. Further arrivals wait in the provider's buffers,
+/// and a sender without a buffer makes progress first. If the provider's queues are short, there are fewer buffers, because half of
+/// a queue is for other operations.
 const MOST: usize = 32;
 
 /// Number of completion queue entries that messages need.
@@ -38,7 +39,7 @@ pub(super) struct Buffers {
     /// Buffers that must be posted as receives; `waiting` is their number.
     pub(super) unposted: Mutex<Vec<usize>>,
     pub(super) waiting: AtomicUsize,
-    /// Number of messages received or sent.
+    /// Number of messages received, and of buffers whose message was sent. Injected messages are not counted.
     pub(super) moved: AtomicU64,
 }
 
@@ -110,7 +111,8 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-/// Zeroed memory in numbered pieces of one size. Callers pass the size, mostly a constant, by which a division is cheap.
+/// Zeroed memory in numbered pieces of one size. Callers pass the size each time, because it is mostly a constant, and division by
+/// a constant is cheap.
 pub(super) struct Pool(MmapRaw);
 
 impl Pool {

@@ -1,10 +1,10 @@
 //! A unit: an endpoint, its completion queue and its counter.
 //!
-//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is
-//! still in the provider's buffer. All operations are counted; those with a record are reported as well.
+//! Puts and updates request delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is
+//! still in the provider's buffer. All operations are counted, except sends of messages; those with a record are reported as well.
 //!
 //! A unit has a lock, so that any thread may wait for operations of another thread. If one thread uses the unit, only the progress
-//! thread competes for the lock, so that locking costs two instructions.
+//! thread competes for the lock, so locking usually costs two atomic instructions.
 //!
 //! **The counter** is the number of complete operations. It does not say which operations are complete, and later ones may be
 //! complete before earlier ones. So all are known to be complete only if the number of complete operations, read first, equals the
@@ -25,8 +25,8 @@ use crate::libfabric::{Endpoint, Refused, Registration};
 /// Number of records of a unit: the upper limit on operations in flight whose completion is reported.
 const RECORDS: usize = 256;
 
-/// Upper limit on attempts to open an endpoint whose port is in use. Every process searches a provider's range of ports in the same
-/// order and listens later, so PEs that start together on a host choose the same port.
+/// Upper limit on attempts to open an endpoint whose port is in use. Every process searches a provider's range of ports for a free
+/// one in the same order, and listens on it only later. So PEs that start together on a host choose the same port.
 const TRIES: usize = 64;
 
 /// A unit. Fields are in drop order: the endpoint closes before the memory that it uses is freed.
@@ -38,7 +38,7 @@ pub(super) struct Unit {
     pub(super) free: Mutex<Free>,
     pub(super) counter: CompletionCounter,
     pub(super) addressed: Addressed,
-    /// Number of polls for completions by threads of the program.
+    /// Number of polls for completions by threads of the program. A started operation counts as a poll.
     pub(super) looks: AtomicU64,
 }
 
@@ -111,7 +111,8 @@ impl CompletionCounter {
         self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
     }
 
-    /// The number of started operations. It includes all that the provider's counter had counted when it was read before.
+    /// The number of started operations. It includes all operations that the provider's counter had counted at a read before this
+    /// call.
     #[inline(always)]
     pub(super) fn started(&self) -> u64 {
         fence(Ordering::Acquire);
@@ -179,7 +180,7 @@ const MOST: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Addressed {
     pes: [AtomicU32; MOST],
-    /// Number of addressed PEs. If it is above [`MOST`], some are not listed.
+    /// Number of listed PEs; `MOST + 1` if some PEs are not listed.
     count: AtomicUsize,
 }
 

@@ -8,7 +8,7 @@ use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The secret of a job. Only the bootstrap sends it, never over the fabric, and hidden from other users.
+/// The secret of a job. Only the bootstrap sends it to other PEs, hidden from other users. It is never sent over the fabric.
 #[derive(Clone)]
 pub struct Secret([u8; Secret::BYTES]);
 

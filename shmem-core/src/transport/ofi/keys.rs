@@ -1,8 +1,9 @@
 //! Remote keys, and registered memory.
 //!
 //! If the provider allows it, keys are derived from the job's [secret](super::Secret), with as many bytes as the provider allows. A
-//! segment then has the same key on all PEs, and its first byte has address 0, so no PE keeps a table of keys. Otherwise PEs
-//! exchange keys and addresses, and keep a table for each segment. Other registered memory has the next unused key of its PE.
+//! segment then has the same key on all PEs. If its first byte also has address 0, no PE keeps a table of keys. If the provider
+//! chooses keys, or demands virtual addresses, PEs exchange keys and addresses, and keep a table for each segment. Other registered
+//! memory has the next unused key of its PE.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -31,7 +32,7 @@ pub(super) struct JobKeys {
     secret: Secret,
     bits: u64,
     segments: Box<[u64]>,
-    /// Number of keys made so far for memory that is no segment.
+    /// Number of keys tried so far for memory that is no segment.
     others: AtomicU32,
 }
 

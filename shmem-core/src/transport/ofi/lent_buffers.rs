@@ -11,7 +11,7 @@ use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::bindings::FI_REMOTE_WRITE;
 use crate::libfabric::{Endpoint, Registration};
 
-/// Upper limit on the grants that a PE makes.
+/// Upper limit on the grants that a PE makes, so that a slot's number fits the eight bits that it has in [`Written`].
 pub(super) const MOST: usize = 32;
 
 /// Number of completion queue entries that writes to all slots need.
@@ -88,8 +88,8 @@ impl BounceMemory {
         self.slot.next_multiple_of(LINE) * index
     }
 
-    /// Returns the message in a slot, and its token, if the slot exists and the write carried the grant's mark. Replaces the token
-    /// by zeroes, so that a second notification does not find a valid message.
+    /// Returns the message in a slot, and its token, if the slot is lent, the message fits it, and the write carried the grant's
+    /// mark. Replaces the token by zeroes, so that a second notification does not find a valid message.
     pub(super) fn message(&self, Written { slot, bytes, mark }: Written) -> Option<(&[u8], u64)> {
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         let grant = self.grants.get(grant)?.get()?.as_ref()?;

@@ -1,8 +1,8 @@
 //! PEs of other nodes through libfabric.
 //!
 //! A PE has *units*: endpoints, each with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
-//! operations of the provider. Each requests delivery, so a complete operation is remotely visible. The provider makes connections
-//! when they are first needed. Files by layer:
+//! operations of the provider. Puts and updates request delivery, so a complete one is remotely visible. The provider makes
+//! connections when they are first needed. Files by layer:
 //!
 //! ```text
 //! endpoints and completion
@@ -30,8 +30,8 @@
 //!   lent_buffers             bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
-//! Only operations on lists allocate. Every queue is bounded. If a queue is full (`-FI_EAGAIN`, no free record), the caller makes
-//! progress and retries.
+//! Only operations on lists allocate memory each time. Every queue is bounded. If a queue is full (`-FI_EAGAIN`, no free record),
+//! the caller makes progress and retries.
 //!
 //! These files implement one type, `Fabric`, and import each other, because a thread that waits in one layer makes progress for all
 //! layers, and progress starts operations.
@@ -115,7 +115,7 @@ struct Fabric {
     engine: Engine,
     buffers: Buffers,
     domain: Domain,
-    /// This PE's memory, whose bell is rung after changes.
+    /// This PE's system area, with the bell that is rung after changes.
     slot: OnceLock<Target>,
     handover: Handover,
     asides: Mutex<Unawaited>,
@@ -126,7 +126,8 @@ struct Fabric {
     on_failure: OnFailure,
 }
 
-/// Operations of [`tell`](crate::transport::Transport::tell), which no thread awaits: channel, and number since its last quiet.
+/// Operations of [`tell`](crate::transport::Transport::tell), which no thread awaits: their channel, and their number since the
+/// channel was last found quiet.
 #[derive(Default)]
 struct Unawaited {
     channel: Option<Channel>,
@@ -184,7 +185,7 @@ impl Ofi {
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
-    /// Names provider, interface and libfabric's version, for reports, and keys that are short or the provider's own.
+    /// Names provider, interface and libfabric's version, for reports. Adds whether keys are short, or chosen by the provider.
     pub fn describe(&self) -> String {
         let Domain { provider, interface, demands, .. } = &self.fabric.domain;
         let (major, minor) = self.fabric.domain.library().version();
@@ -207,7 +208,8 @@ impl Ofi {
         Ok([domain.provider.as_bytes(), &[0], &name].concat())
     }
 
-    /// Returns the address in `said`, the result of [`address`](Self::address) on `pe`, for [`AddressTable`]. `own` is this PE's.
+    /// Returns the address in `said`, the result of [`address`](Self::address) on `pe`, for [`AddressTable`]. `own` is its result
+    /// on the calling PE.
     ///
     /// # Errors
     ///
@@ -350,7 +352,7 @@ impl Fabric {
         if !self.awaits() {
             return false;
         }
-        // If the lock is held, its holder is starting an operation that no thread awaits.
+        // If the lock is held, its holder is starting an operation that no thread awaits, but may itself wait for room.
         let Some(mut asides) = self.asides.try_lock() else { return true };
         if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
             *asides = Unawaited::default();
@@ -370,7 +372,7 @@ impl Fabric {
         }
     }
 
-    /// A number that changes when a message is sent or received, or an operation completes.
+    /// A number that changes when a message is received, a buffer's message is sent, or a counted operation completes.
     fn moved(&self) -> u64 {
         let messages = self.buffers.moved.load(Ordering::Relaxed);
         self.made().fold(messages, |moved, port| moved.wrapping_add(port.unit.endpoint.completed()))

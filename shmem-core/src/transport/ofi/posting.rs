@@ -1,8 +1,9 @@
 //! Operations of a unit: starting them, waiting for them, and reading their completions.
 //!
-//! An operation is either counted by its unit, or an event of its stream, as [`Tracking`](crate::transport::Tracking) says. An
-//! event keeps a record until its completion is reported. A read into a record's buffer is always an event, because the counter
-//! could count it before the bytes are copied to the destination.
+//! An operation is either counted, or an *event* of its stream, as [`Tracking`](crate::transport::Tracking) says. A quiet learns
+//! from the unit's counter that counted operations are complete, and from the queue's reports that events are. An event keeps a
+//! record until its completion is reported. A read into a record's buffer is always an event, because the counter could count it
+//! before the bytes are copied to the destination.
 
 use core::ffi::{c_int, c_void};
 
@@ -49,9 +50,9 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation for which the next quiet of its channel waits. Without room (in the queue, or a free record), waits for
-    /// room (`waits`) or returns `Sent::Full`. An event, or a counted operation that `keeps` one, has a record, which `prepare`
-    /// fills in.
+    /// Starts an operation for which the next quiet of its channel waits. If there is no room in the queue, or no free record,
+    /// waits for it if `waits`, and otherwise returns `Sent::Full`. An event has a record, which `prepare` fills in. So has a
+    /// counted operation if `keeps`.
     ///
     /// # Safety
     ///
@@ -280,8 +281,8 @@ impl Port<'_> {
         self.serve()
     }
 
-    /// Reads completions, unless another thread is reading them. Has the engine carry out messages that have arrived. Returns
-    /// whether there were any completions.
+    /// Reads completions, unless another thread holds the unit's lock. Has the engine carry out messages that have arrived, and
+    /// sends answers and signals. Returns whether there were any completions.
     #[inline]
     pub(super) fn serve(&self) -> bool {
         let Some(mut free) = self.unit.free.try_lock() else { return false };

@@ -150,7 +150,7 @@ impl Watch {
     }
 }
 
-/// Detects that threads of the program poll, by their polls since the last check. The progress thread may use their core.
+/// Detects that threads of the program poll, by their polls since the last check.
 struct Polling {
     looked: Instant,
     activity: u64,

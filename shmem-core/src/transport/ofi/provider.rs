@@ -134,7 +134,7 @@ pub(super) struct Demands {
     pub(super) cq_data: usize,
     /// Properties that the provider does not report.
     pub(super) known: Known,
-    /// Whether the provider offers atomics, which the trial then tests.
+    /// Whether the trial tests the provider's atomics: they are offered, and not known to fail (`Known::is_untried`).
     pub(super) atomics: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The signal is the last step of a put with a signal. When its data is delivered, a signal is *due*, and the next thread that
 //! makes progress sends it. A signal is an event of its stream until it is sent. So a quiet waits first until the signal is sent,
-//! then for the change of its word. The list of due signals is never shrunk.
+//! then for the change of its word. The list of due signals keeps its capacity, so most signals allocate nothing.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ pub(super) struct SignalUpdate {
 pub(super) struct PendingSignals {
     /// Signals whose data is delivered, except those that a thread is sending.
     due: Mutex<VecDeque<SignalUpdate>>,
-    /// Number of signals whose data is delivered, with those that a thread is sending.
+    /// Number of signals that are due, or that a thread is sending.
     delivered: AtomicUsize,
     /// Number of all signals that are not sent yet.
     pending: AtomicUsize,
@@ -43,7 +43,7 @@ impl PendingSignals {
         self.due.lock().push_back(update);
     }
 
-    /// The number of signals whose data is delivered.
+    /// The number of signals that are due, or that a thread is sending.
     #[inline]
     pub(super) fn delivered(&self) -> usize {
         self.delivered.load(Ordering::Relaxed)

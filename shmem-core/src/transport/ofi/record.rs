@@ -16,7 +16,8 @@ use crate::libfabric::bindings::fi_context2;
 use crate::shared;
 use crate::transport::Channel;
 
-/// Bytes of a record's buffer. Blocking puts of at most that size are copied to the buffer. Longer ones wait for completion.
+/// Bytes of a record's buffer. A blocking put of at most that size is injected, or copied to the buffer. A longer one waits for
+/// completion, or is copied in pieces if its memory must be registered, but is not.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
 
 /// The action when an operation with a record is complete.

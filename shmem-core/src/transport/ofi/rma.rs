@@ -1,7 +1,7 @@
 //! The operations of the transport.
 //!
 //! A PE that sees the **signal of a put** must see the put's data, even on networks that order neither operations nor bytes. There
-//! are two ways. If the data is one piece and its source stays unchanged until quiet, the caller waits in neither:
+//! are two ways. In neither does the caller wait if the data is one piece, and its source stays unchanged until quiet:
 //!
 //! * **One message**, if the data fits: the target's [engine](super::engine) copies the data to its place, then changes the signal.
 //! * **Delivered, then signalled**: the signal is sent [after the completion of its data](super::put_signal), a round trip later.
@@ -47,9 +47,9 @@ impl Fabric {
 
     /// Transfers bytes between this PE and another, in pieces of a size that the provider allows.
     ///
-    /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and otherwise awaited.
-    /// Also awaited are a get that must be complete on return, and the pieces before a signal if there are several. Pieces go
-    /// through the buffers of records if local memory must be registered, but is not.
+    /// A put whose source may change on return is injected if it is only counted and the provider allows it, copied if it is short,
+    /// and otherwise awaited. Also awaited are a get that must be complete on return, and the pieces before a signal if there are
+    /// several. Pieces go through the buffers of records if local memory must be registered, but is not.
     ///
     /// # Safety
     ///
@@ -152,7 +152,8 @@ impl Fabric {
         });
     }
 
-    /// The action after an operation of `bytes` bytes that is only an event, or only counted.
+    /// The action after an operation of `bytes` bytes without signal or buffer: an event ends, or nothing, if the operation is only
+    /// counted.
     pub(super) fn on_completion(&self, channel: Channel, bytes: usize) -> OnCompletion {
         let is_event = self.stream(channel).tracking().is_event(bytes);
         if is_event { OnCompletion::Event(channel) } else { OnCompletion::Counted }
@@ -194,7 +195,7 @@ fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
 
 // SAFETY: the provider touches only the bytes that an operation names, and only until completion. Sources that must be free on
 // return are copied, injected or awaited. `quiet` waits until all operations of the unit (or events of the stream) are complete.
-// Completion means delivery, because every operation requests delivery.
+// Completion means delivery: writes and changes request it, and the data of a complete read or fetch has arrived.
 unsafe impl Transport for Ofi {
     fn name(&self) -> &'static str {
         "ofi"

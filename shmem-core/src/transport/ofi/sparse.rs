@@ -1,6 +1,7 @@
 //! Tables of which few entries are used, such as those by PE or by channel.
 //!
-//! A table has two levels of blocks, each allocated when it is first used. An empty table has about a thousandth of its full size.
+//! A table has two levels of blocks, each allocated when it is first used. An empty table has one pointer and its lock for each 512
+//! entries.
 
 use std::sync::OnceLock;
 
@@ -29,7 +30,7 @@ impl<T: Default> Sparse<T> {
         region[number / BLOCK % BLOCKS].get().map(|block| &block[number % BLOCK])
     }
 
-    /// The value for a number; allocates its block.
+    /// The value for a number. Allocates its block if needed.
     #[inline(always)]
     pub(super) fn entry(&self, number: usize) -> &T {
         self.get(number).unwrap_or_else(|| self.make(number))

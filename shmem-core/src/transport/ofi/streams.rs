@@ -1,7 +1,7 @@
 //! Streams: the completion state of each channel.
 //!
-//! A stream counts its events and messages in flight. For its counted operations it keeps one number: that of its unit's operations
-//! up to the stream's last counted one.
+//! A stream counts its events (operations whose completion is reported one by one) and its unanswered messages. For its counted
+//! operations it keeps one number `n`: they are all among the first `n` operations of its unit (an endpoint).
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -25,7 +25,7 @@ pub(super) struct Stream {
     tracking: AtomicU32,
     patient: AtomicBool,
     events: AtomicU64,
-    /// Number of the unit's operations up to the stream's last counted one.
+    /// A number `n` such that all counted operations of the stream are among the unit's first `n` operations.
     counted: AtomicU64,
     /// Numbers of unanswered messages, by the kind of answer ([`Due`]).
     messages: [AtomicU64; 2],

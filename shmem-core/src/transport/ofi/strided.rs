@@ -101,7 +101,8 @@ impl Row {
         Known::about(provider).row
     }
 
-    /// Time until blocks are remotely visible, in picoseconds. A message has room for `message` bytes. `None`: it has no room.
+    /// Time until blocks are remotely visible, in picoseconds. A message has room for `message` bytes of data. `None`: messages
+    /// have no room.
     ///
     /// ```text
     /// each:      a + n o                      + n b G

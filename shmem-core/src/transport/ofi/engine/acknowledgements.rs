@@ -4,7 +4,8 @@
 //! window (its limit of unanswered messages). Acknowledgements are counted, and one message carries their number.
 //!
 //! Nobody waits for acknowledgements to a patient sender, whose channel is quieted only at its end. They *linger*: they are sent
-//! before the next answer that does not linger, when they fill half of the window, or when the progress thread is idle.
+//! before the next answer that does not linger, when they fill half of the window, or before a waiter or the progress thread
+//! sleeps.
 
 use std::collections::VecDeque;
 
@@ -91,12 +92,13 @@ pub(super) struct Pending {
     slots: u32,
     /// Number of acknowledgements that linger (are sent late).
     lingering: u32,
-    /// Whether the engine lists the PE among those that are answered now.
+    /// Whether the engine lists the PE among those to answer (`Engine::answer_queue`).
     is_listed: bool,
 }
 
 impl Pending {
-    /// Adds an acknowledgement of a message, and the slots that the message frees. Returns whether the PE must be listed.
+    /// Adds an acknowledgement of a message, and the slots that the message frees. Returns whether the PE must be listed as one to
+    /// answer.
     ///
     /// If `is_late`, the acknowledgement lingers. At most half of the window lingers, because a sender with a full window waits.
     pub(super) fn acknowledge(&mut self, channel: u32, slots: u32, is_late: bool, limits: &Limits) -> bool {

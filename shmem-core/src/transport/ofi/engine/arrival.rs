@@ -201,7 +201,7 @@ impl Engine {
     /// Calls `work` with the elements of a list. Fails if an element is not in registered memory.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Malformed> {
         let List { first: Address { segment, offset }, size, indices } = list;
-        // Copied, because another PE could change indices in a slot between two reads. A list of one word allocates nothing.
+        // Copied, because another PE could change indices in a slot between two reads. A list of one element allocates nothing.
         let index = |index: &[u8; INDEX]| u32::from_le_bytes(*index);
         let (one, many): ([u32; 1], Vec<u32>);
         let indices = match indices {
@@ -273,7 +273,7 @@ impl Engine {
         self.streams.answered(channel, Due::Result, 1).ok_or(Malformed::Answer)
     }
 
-    /// Sends PE `creditor` its pending answers, until none is left, or the wire has no room.
+    /// Sends PE `owed` its pending answers, until none is left, or the wire has no room.
     pub(super) fn answer(&self, wire: &dyn Wire, owed: u32) -> Result<Sent, MessageError> {
         let pe = owed as usize;
         loop {

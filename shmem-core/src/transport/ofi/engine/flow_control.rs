@@ -24,7 +24,8 @@ pub struct Limits {
     pub grants: usize,
     /// Upper limit on the bytes of a message in a bounce slot. Shorter messages overlap better, longer ones cost less per byte.
     pub slot: usize,
-    /// Upper limit on unanswered list requests from one PE to another. By default, their results take at most 64 KiB per sender.
+    /// Upper limit on unanswered list requests from one PE to another, not counting those with at most 8 bytes of results. By
+    /// default, their results take at most 64 KiB per sender.
     pub lists: u16,
     /// Upper limit on the bytes of a list request's result.
     pub asked: usize,
@@ -130,7 +131,7 @@ pub(super) struct Arriving(u16);
 
 /// A place in the table of requests, for one request at a time.
 struct RequestSlot {
-    /// Number of finished requests in this slot.
+    /// Number of requests of this slot that are over: answered, or withdrawn.
     uses: u64,
     is_list: bool,
     /// An unanswered request. `None`: the place is free, or the holder of the [`Arriving`] is writing the result.
@@ -150,7 +151,8 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Takes a place in the window, if one is free (lists: a lower limit). Returns a ticket if there is a result (`wanted`).
+    /// Takes a place in the window, and a ticket if there is a result (`wanted`). Lists have a lower limit. Returns `None` if no
+    /// place is free, and `Some(None)` for a message without a result.
     pub(super) fn start(
         &mut self,
         limits: &Limits,
@@ -211,7 +213,7 @@ impl Requests {
         self.free.push(number);
     }
 
-    /// Whether a request was answered, so that no thread writes to its destination.
+    /// Whether a request was answered or withdrawn, so that no thread writes to its destination.
     pub(super) fn is_finished(&self, ticket: Ticket) -> bool {
         self.slots[usize::from(ticket.slot)].uses != ticket.use_of_slot
     }

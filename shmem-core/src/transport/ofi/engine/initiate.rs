@@ -26,7 +26,7 @@ impl Engine {
         Initiator { engine: self, wire, channel }
     }
 
-    /// Whether this PE has a grant from PE `pe`. The first call requests a grant, and does not wait for the answer.
+    /// Whether this PE has a grant from PE `pe`. If none was requested yet, requests one, and does not wait for the answer.
     pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
         if self.limits.grants == 0 {
             return false;
@@ -50,14 +50,15 @@ impl Engine {
         false
     }
 
-    /// Bytes of data that fit each message of a transfer of `bytes` bytes to PE `pe`.
+    /// Bytes of data that fit each message of a transfer of `bytes` bytes to PE `pe`. Assumes a grant, unless that PE has refused
+    /// one.
     pub(crate) fn carries(&self, pe: usize, bytes: usize) -> usize {
         let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
     }
 
-    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes to PE `pe`. For long data this PE needs a grant, which
-    /// it requests as in [`has_borrowed`](Self::has_borrowed).
+    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes to PE `pe`. For long data this PE needs a grant. If
+    /// none was requested yet, this call requests one, and does not wait for the answer.
     pub(crate) fn fits(&self, wire: &dyn Wire, pe: usize, bytes: usize) -> bool {
         let has_room = |borrows| bytes <= self.limits.carries(bytes, borrows);
         has_room(false) || self.limits.grants > 0 && has_room(true) && self.has_borrowed(wire, pe)
@@ -156,8 +157,8 @@ impl Initiator<'_> {
     ///
     /// # Panics
     ///
-    /// If there are fewer operands or positions than elements, or no message has room for an element:
-    /// [`places`](super::Limits::places), [`picks`](super::Limits::picks).
+    /// If operands or positions that are given per element differ in number from the elements, or no message has room for an
+    /// element: [`places`](super::Limits::places), [`picks`](super::Limits::picks).
     pub(crate) unsafe fn list(
         self,
         list: Elements<'_>,
@@ -199,7 +200,7 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Changes a word without a result, if wire and window have room now.
+    /// Starts a change of a word without a result, if wire and window have room now.
     pub(crate) fn try_update(self, word: Remote, width: Width, op: AtomicOp) -> Sent {
         let (pe, message) = (word.pe.number(), Message::word(word, width, op, false));
         let hand_over =
@@ -214,7 +215,7 @@ impl Initiator<'_> {
         }
     }
 
-    /// Changes a word and returns its old value.
+    /// Applies `op` to a word, and returns the old value.
     pub(crate) fn atomic(self, word: Remote, width: Width, op: AtomicOp) -> u64 {
         let (pe, mut before) = (word.pe.number(), 0_u64);
         let into: *mut u8 = (&raw mut before).cast();
@@ -226,7 +227,7 @@ impl Initiator<'_> {
         unsafe { into.cast::<u64>().read() }
     }
 
-    /// Changes a word; its old value is at `result` when the channel is quiet.
+    /// Starts an atomic operation on a word. The old value is at `result` when the channel is quiet.
     ///
     /// # Safety
     ///
@@ -293,7 +294,8 @@ impl Initiator<'_> {
     }
 
     /// Sends a message by `send`, if wire and window have room. Takes the place in the window first, because the answer may come
-    /// before `send` returns. Panics if an answer comes although `send` found no room, because the destination may be in use.
+    /// before `send` returns. Returns `None` if there is no room, and `Some(None)` for a message without a result. Panics if an
+    /// answer comes although `send` found no room, because the destination may be in use.
     fn try_start(
         self,
         pe: usize,
@@ -325,7 +327,8 @@ impl Initiator<'_> {
     }
 }
 
-/// Cuts a list into parts of at most `most` elements: position of the first element in the list, elements, operation.
+/// Cuts a list into parts of at most `most` elements. Each item is the position of the part's first element in the list, the part's
+/// elements, and the operation on them.
 fn cut<'l>(
     list: Elements<'l>,
     request: ListRequest<'l>,
@@ -338,7 +341,7 @@ fn cut<'l>(
     })
 }
 
-/// Requests of one transfer. If the caller waits for them, at most 32 are in flight.
+/// Requests of one transfer. If the caller waits for them, [`ask`](Self::ask) returns when at most 32 are unanswered.
 struct Asking<'e> {
     initiator: Initiator<'e>,
     pe: usize,

@@ -17,11 +17,11 @@
 //! pick     ..., offset, (count, size), indices
 //! ```
 //!
-//! The three bytes by kind are as follows. Put: number of loops, signal operation with the bit of a patient sender, signal segment.
-//! Get: number of loops. Answers: number of acknowledgements. Grant: whether there is one. List: operation, and a bit for each
-//! operand that is given per word. A single word is a list of length 1. Indices have 32 bits, and are padded by zeroes to a
-//! multiple of eight bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first
-//! slot.
+//! `each` changes listed words, and `fetch` also requests their old values. `borrow` requests a grant of bounce slots. The three
+//! bytes by kind are as follows. Put: number of loops, signal operation with the bit of a patient sender, signal segment. Get:
+//! number of loops. Answers: number of acknowledgements. Grant: whether there is one. List: operation, and a bit for each operand
+//! that is given per word. A single word is a list of length 1. Indices have 32 bits, and are padded by zeroes to a multiple of
+//! eight bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first slot.
 //!
 //! The receiver checks all fields, and refuses an inconsistent message with a [`Malformed`].
 
@@ -42,7 +42,7 @@ pub(super) const INDEX: usize = size_of::<u32>();
 pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + 16;
 /// Bytes in front of the data that answers a request.
 pub(super) const BEFORE_ANSWER: usize = HEAD;
-/// Upper limit on the bytes of a list's message without indices, elements and operands per word.
+/// Upper limit on the bytes of a list's message besides indices, elements and operands per word. Includes the padding of indices.
 pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
 
 const PUT: u8 = 1;
@@ -77,7 +77,7 @@ impl From<Remote> for Address {
     }
 }
 
-/// A message, without its data, its sender, and the number of its channel or request.
+/// The content of a message, except its data, its sender, and the number of its channel or request.
 #[derive(Clone, Debug)]
 pub(super) enum Message<'a> {
     /// Writes blocks, whose packed bytes are the data, then changes the signal, if any. If `is_patient`, the answer may be late.

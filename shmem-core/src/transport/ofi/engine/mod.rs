@@ -1,13 +1,14 @@
 //! The message engine, for operations that one call of the provider cannot do.
 //!
-//! Such operations are sent as messages, which the target's engine carries out.
+//! Such operations are sent as messages, which the target's engine carries out. A *patient* sender quiets its channel only at its
+//! end, so acknowledgements to it may be late.
 //!
 //! ```text
 //! initiator                                    target
 //! put, update, list   --one message, a place in the window-->  arrived: carried out at once
 //!                     <--acknowledgement, many in one message--  drain: pending answers are sent
 //! put, patient sender                           arrived: carried out at once
-//!                     <--acknowledgement, of many--              hurry: when the progress thread is idle
+//!                     <--acknowledgement, of many--              flush_answers: before a thread sleeps
 //! get, list that reads --request-->             arrived: queued, or carried out
 //!                     <--data, into its destination--            drain
 //! long put or list    --written to a slot that was lent-->       landed: as above
@@ -74,7 +75,7 @@ pub(crate) struct Engine {
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
     /// PEs to which answers are pending.
     answer_queue: Mutex<VecDeque<u32>>,
-    /// Number of `creditors`, readable without the lock.
+    /// Length of `answer_queue`, readable without the lock.
     owing: AtomicUsize,
     /// Whether acknowledgements linger (are sent late).
     lingers: AtomicBool,

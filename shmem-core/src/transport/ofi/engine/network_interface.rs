@@ -6,7 +6,7 @@ use super::bounce_slots::{BounceSlot, Region};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// The message was sent; its buffer is free again.
+    /// The wire has taken the message, and delivers it.
     Done,
     /// There is no room now, and nothing was sent.
     Full,
@@ -18,8 +18,8 @@ pub(crate) enum Sent {
 /// not depend on a correct wire: a thread that waits for a lost message waits for ever, and an answer to a message that was [not
 /// sent](Sent::Full) ends the program.
 pub(crate) trait Wire {
-    /// Sends a message of `bytes` bytes to a PE, if there is room. `write` encodes the message, once, in a buffer of that size.
-    /// This method makes no progress, and does not wait.
+    /// Sends a message of `bytes` bytes to a PE, if there is room. `write`, called at most once, encodes the message in a buffer of
+    /// that size. This method makes no progress, and does not wait.
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
 
     /// Whether this wire reaches a PE. Messages from PEs that it does not reach are refused.
