@@ -1,4 +1,5 @@
-//! Methods for access to elements during a phase, which the views of arrays and the views of their chunks share.
+//! Methods for access to elements in `World::local` and `World::frozen`, which the views of arrays and the views of their chunks
+//! share.
 //!
 //! The field `place` of a view computes addresses: of the element with an index (`locate`, `find`), of the runs in row-major order
 //! (`route`), or of all elements, if they are contiguous (`run`).

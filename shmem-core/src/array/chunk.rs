@@ -35,7 +35,7 @@ indices! { ChunkRef; ChunkMut; }
 macro_rules! chunks {
     ($($name:ident)*) => {$(
         impl<T, const D: usize> $name<'_, T, D> {
-            /// Number of the chunk.
+            /// Number of the chunk in the array, from 0.
             pub fn number(&self) -> usize {
                 self.place.number
             }
@@ -110,7 +110,7 @@ pub(super) struct ChunkLayout<T, const D: usize> {
 copied! { [T, const D: usize] ChunkLayout<T, D>; }
 
 impl<T, const D: usize> ChunkLayout<T, D> {
-    /// Returns the layout of chunk `number` of the array, in the slot that starts at `mine`.
+    /// Returns the layout of chunk `number` of the array, in the PE's slot that starts at `mine`.
     #[track_caller]
     pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
         let chunking = &geometry.chunking;

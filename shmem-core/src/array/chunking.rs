@@ -62,7 +62,7 @@ impl<const D: usize> Chunking<D> {
     ///
     /// # Errors
     ///
-    /// As [`at_most`](Self::at_most), and if no dimension has `chunks` indices, or `chunks` is more than
+    /// If the shape has no elements, or too many, if no dimension has `chunks` indices, or if `chunks` is 0 or more than
     /// [`MOST_CHUNKS`].
     pub fn exactly(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
         let chunking = Self::at_most(shape, chunks)?;
@@ -208,7 +208,7 @@ impl ArrayError {
 ///
 /// # Errors
 ///
-/// If `element` is 0, or the array is larger than the address space.
+/// If `element` is 0, or the array has more than `isize::MAX` bytes.
 pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError> {
     if element == 0 {
         return Err(ArrayError(NO_BYTES.to_owned()));

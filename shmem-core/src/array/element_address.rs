@@ -8,13 +8,14 @@ use super::geometry::{Bucket, Geometry, Steps};
 ///
 /// # Safety
 ///
-/// The functions are for an array of shape `shape`, with elements of type `T` at the parts of `geometry` in the slot that starts at
-/// `mine`. They must return the address of the element with the index, derived from `mine`, or `None` if there is no such element.
+/// The functions are for an array of shape `shape`. Its elements of type `T` are at the parts of `geometry`, in the PE's slot that
+/// starts at `mine`. They must return the address of the element with the index, derived from `mine`, or `None` if there is no such
+/// element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// Whether the elements are one contiguous range; `None` if that is known at run time only.
     const ONE_RANGE: Option<bool>;
 
-    /// Returns the addressing for the copy of the array in the slot that starts at `mine`.
+    /// Returns the addressing for the copy of the array in the PE's slot that starts at `mine`.
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self;
 
     /// Returns the address of the element with an index.

@@ -1,10 +1,10 @@
 //! Location of an array's elements in memory, and the table that finds elements of a [`Multi`](super::Multi) array.
 //!
-//! The number of an element's chunk is the index divided by the length of chunks. The table replaces this division by a shift. The
+//! To find an element's chunk, its index would be divided by the length of chunks. The table replaces this division by a shift. The
 //! axis is divided into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most
 //! two chunks. The table's entry of a bucket has the strides of both chunks, and the first index of the second chunk. One
-//! comparison with this index chooses the chunk. There are about twice as many buckets as chunks, few enough for the first-level
-//! cache.
+//! comparison with this index chooses the chunk. There are at most about twice as many buckets as chunks. With a few chunks for
+//! each NUMA node, the table fits the first-level cache.
 //!
 //! Offsets are biased: a chunk's offset is that of its first element, minus the distance that this element's index adds. So the
 //! strides are multiplied with an element's index in the array, not with its index in the chunk.
@@ -71,13 +71,13 @@ impl<const D: usize> Geometry<D> {
         Self { chunking, kind, parts, nodes, shift, entries, pieces }
     }
 
-    /// Bytes from the start of a slot to the array's first part.
+    /// Bytes from the start of a PE's slot to the array's first part.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
         self.parts[0].offset
     }
 
-    /// Returns the byte ranges of a chunk's elements, from the start of a slot.
+    /// Returns the byte ranges of a chunk's elements, from the start of a PE's slot.
     pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
         let one = self.kind.is_one_range();
         let part = self.parts[if one { 0 } else { chunk }];

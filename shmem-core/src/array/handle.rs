@@ -1,4 +1,5 @@
-//! Handles of arrays, the views that phases open through them, and a count of the elements that are on the right NUMA node.
+//! Handles of arrays, the views that `World::local` and `World::frozen` open through them, and a count of the elements that are on
+//! the right NUMA node.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -18,9 +19,9 @@ use crate::symmetric_data::SymmetricData;
 
 /// Handle of a symmetric array whose chunks are on the NUMA nodes of each PE.
 ///
-/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the [`Storage`](super::Storage), which changes
-/// only the speed of the array. The handle owns the array's memory and borrows nothing, as a [`SymBox`](crate::object::SymBox)
-/// does. Dropping it is local and never blocks.
+/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the [`Storage`](super::Storage), which decides
+/// the speed of the array, and whether all elements are one slice. The handle owns the array's memory and borrows nothing, as a
+/// [`SymBox`](crate::object::SymBox) does. Dropping it is local and never blocks.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel).
 pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {

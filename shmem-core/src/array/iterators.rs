@@ -135,7 +135,7 @@ impl<T, R: Clone> Clone for Elements<&T, R> {
 impl<L: ElementRef, R: Route<Element = L::Element>> Slices<L, R> {
     /// # Safety
     ///
-    /// As [`Elements::new`].
+    /// For the lifetime of `L`, the route's elements must be valid, and nothing else may write them (for `&mut`: access them).
     #[inline(always)]
     pub(super) unsafe fn new(route: R) -> Self {
         Self { behind: route, _lent: PhantomData }

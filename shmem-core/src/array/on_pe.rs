@@ -12,7 +12,7 @@ use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied};
 
-/// The PE whose copy of an array a place refers to: any [`Pe`], or the calling PE ([`OwnCopy`]).
+/// The PE of a place in an array: any [`Pe`], or the calling PE as [`OwnCopy`].
 pub trait Copied<'a>: Copy {
     /// The type of a place in this copy: [`On`] or [`Here`].
     type At<P: Contents + ?Sized + 'a>;
@@ -21,7 +21,7 @@ pub trait Copied<'a>: Copy {
     ///
     /// # Safety
     ///
-    /// As [`On::new`].
+    /// At `offset` in segment `segment`, every PE's slot must have `len` items of `P`, aligned, and reserved for all of `'a`.
     #[doc(hidden)]
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Self::At<P>;
 }

@@ -1,4 +1,4 @@
-//! Views of arrays, through which phases access elements.
+//! Views of arrays, through which closures of `World::local` and `World::frozen` access elements.
 
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
@@ -226,7 +226,7 @@ impl<'v, 'x, T, const D: usize, S: Storage> IntoIterator for &'v ArrayMut<'x, T,
     }
 }
 
-/// Computes addresses of an array's elements in the slot that starts at `mine`.
+/// Computes addresses of an array's elements in the PE's slot that starts at `mine`.
 pub(super) struct ArrayLayout<'x, T, const D: usize, S: Storage> {
     shape: [usize; D],
     addressing: S::Addressing<'x, D>,

@@ -203,7 +203,7 @@ pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: Sig
 ///
 /// # Safety
 ///
-/// As for [`on_node`]. `signal` must be a word of 8 bytes.
+/// `slot` must be the start of a mapped slot, and `signal` an aligned word of 8 bytes in this slot.
 #[inline(always)]
 pub unsafe fn signal_on_node(slot: *mut u8, signal: *mut u8, op: SignalOp) {
     // SAFETY: `slot` is the start of a mapped slot (caller).

@@ -113,7 +113,8 @@ impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
     }
 }
 
-/// Implements [`Collected`] for `$collected` and [`Contribution`] for `$changed`, symmetric objects with the own copy `$here`.
+/// Implements [`Collected`] for `$collected` and [`Contribution`] for `$changed`, two forms of one symmetric object. `$here` is an
+/// expression for the calling PE's own copy.
 macro_rules! symmetric {
     ($([$($parameter:tt)*] $collected:ty, $changed:ty, $item:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -215,7 +216,8 @@ pub unsafe trait Destination<I>: Sized {
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-// For slices, `Vec`s, boxes and arrays only, because a program's own `Matching` could return another length at each call.
+// For slices, `Vec`s, boxes and arrays only: a program's own type that implements `Matching` could return another length at each
+// call.
 macro_rules! private_lists {
     ($([$($const:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -22,12 +22,13 @@ pub struct Endpoints {
     channels: Mutex<Channels>,
 }
 
-/// The transport's channels in use. They include the channels of endpoints that were forgotten (`mem::forget`).
+/// The transport's channels in use, each a stream of operations on a unit. They include the channels of endpoints that were
+/// forgotten (`mem::forget`).
 #[derive(Default)]
 struct Channels {
     /// Number of endpoints on each channel.
     used: BTreeMap<u32, usize>,
-    /// For each unit, the channel whose operations are tracked by a counter.
+    /// The channel of each unit whose operations are tracked by a counter.
     of_unit: BTreeMap<u32, u32>,
 }
 
@@ -96,7 +97,7 @@ impl Endpoints {
         Ok(unsafe { self.template.with_far(number, far) })
     }
 
-    /// Closes an endpoint. If it is the last endpoint of its unit, closes the unit.
+    /// Closes an endpoint. If it is the last endpoint of its channel, closes the channel.
     ///
     /// # Safety
     ///

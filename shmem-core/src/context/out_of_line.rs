@@ -44,7 +44,7 @@ pub(super) unsafe fn p_slow<T: PlainData>(
 
 /// # Safety
 ///
-/// As [`p_slow`].
+/// At `offset`, every PE must have an aligned `T`. `segment` must be the place's [`On::tagged_segment`].
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn g_slow<T: PlainData>(

@@ -49,8 +49,8 @@ pub trait Raw: Initiator {
         get_bytes(self.endpoint(), into, from, pe, Family::Getmem);
     }
 
-    /// Converts a pointer to a symmetric address. Fails for memory of halos, and of arrays whose storage is not `Single`, because
-    /// such memory is freed with its handle.
+    /// Converts a pointer to a symmetric address. Fails for memory of halos, and of arrays whose storage is not `Single`: they are
+    /// in segments of their own, which are freed with the handle.
     ///
     /// # Errors
     ///

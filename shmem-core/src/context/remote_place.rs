@@ -34,7 +34,7 @@ pub unsafe trait Place: Copy {
     /// Number of items in the place.
     fn len_of(self) -> usize;
 
-    /// Bytes from the start of a slot to the place, for panic texts.
+    /// Bytes from the start of a PE's slot to the place, for panic texts.
     #[doc(hidden)]
     fn offset_of(self) -> usize;
 
@@ -71,7 +71,8 @@ pub unsafe trait Place: Copy {
     ///
     /// # Safety
     ///
-    /// As [`put_from`](Self::put_from). In addition, `signal` must be on the PE of the place.
+    /// `len_of` items at `source` must be readable, and nothing may change them, for as long as `family.until()` says. `signal`
+    /// must be on the PE of the place.
     #[track_caller]
     unsafe fn put_signal_from(
         self,

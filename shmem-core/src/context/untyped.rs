@@ -44,7 +44,7 @@ const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 /// `to` must be writable for the size of a `T`, in symmetric memory of a PE of this node.
 #[inline(always)]
 pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
-    // Stored as a named place, because C programs may access `to` in other sizes, and without Rust's alignment.
+    // `true` (`is_named`): C programs may access `to` in other sizes, and without Rust's alignment.
     // SAFETY: `to` is writable for a `T` (caller), and a store to a named place needs no alignment.
     unsafe { shm::store(to, value, true) };
 }

@@ -37,8 +37,8 @@ impl<'a, T: Waitable> Here<'a, T> {
         look(self.endpoint(), || self.call(Family::Test, location, condition), || condition.holds(self.now()))
     }
 
-    /// Blocks until the word satisfies `condition`, and returns the word's value. Operations that the PE which changed the word
-    /// issued before its last fence are visible.
+    /// Blocks until the word satisfies `condition`, and returns the word's value. If a PE issued operations, then a fence, and then
+    /// changed the word, these operations are visible.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_wait_until`, `shmem_signal_wait_until`.
     #[inline]

@@ -134,7 +134,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> HaloExchange<'h, T, I> {
     ///
     /// # Panics
     ///
-    /// As [`send`](Self::send).
+    /// If there is no such edge, the edge was sent already, or the neighbour expects another number of cells.
     #[inline]
     #[track_caller]
     pub fn send_iter(&mut self, edge: usize, cells: impl IntoIterator<Item = T>) {
@@ -278,7 +278,7 @@ fn signal_on_node<'a>(
 #[inline(always)]
 fn has_arrived(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
-    // SAFETY: the plan reserved an aligned word at this offset in this PE's slot. Flights of the neighbour change it atomically.
+    // SAFETY: the plan reserved an aligned word at this offset in this PE's slot. Exchanges of the neighbour change it atomically.
     turn.has_arrived(unsafe { atomic_op::apply(signal, Width::W8, AtomicOp::Fetch) })
 }
 
@@ -350,12 +350,13 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
     missing.join(", ")
 }
 
-/// A token through which halos are exchanged: any token that writes, or an exclusive phase that allows exchanges ([`OpenPhase`]).
+/// A token through which halos are exchanged: any token that writes, or the [`OpenPhase`] that `World::local_with_exchanges` passes
+/// to its closure.
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed, or in a phase in which PEs exchange only halos and items. It must borrow
-/// the world or the phase.
+/// A value may exist only while operations are allowed, or during `World::local_with_exchanges`, in which PEs exchange only halos
+/// and the items of an `Exchange`. It must borrow the world or that call.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
@@ -376,9 +377,10 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
     }
 }
 
-/// An exclusive phase in which PEs exchange halos and items, and issue no other operations.
+/// A call of `World::local_with_exchanges`. During the call, PEs exchange halos and the items of an `Exchange`, and issue no other
+/// operations.
 ///
-/// Not `Send`, so that it stays in the thread that opened the phase.
+/// Not `Send`, so that it stays in the thread that made the call.
 pub struct OpenPhase<'x> {
     endpoint: &'x Endpoint,
     _thread: PhantomData<*const ()>,
@@ -387,14 +389,14 @@ pub struct OpenPhase<'x> {
 impl<'x> OpenPhase<'x> {
     /// # Safety
     ///
-    /// For `'x`, all PEs must be in the same phase, in which no token exists.
+    /// For `'x`, all PEs must be in the same `World::local_with_exchanges`, in which no token exists.
     #[doc(hidden)]
     pub unsafe fn __new(endpoint: &'x Endpoint) -> Self {
         Self { endpoint, _thread: PhantomData }
     }
 }
 
-// SAFETY: an `OpenPhase` lives as long as the phase (caller of `__new`), in which PEs exchange only halos and items.
+// SAFETY: an `OpenPhase` lives as long as the call (caller of `__new`), in which PEs exchange only halos and items.
 unsafe impl HaloToken for OpenPhase<'_> {
     #[doc(hidden)]
     #[inline(always)]

@@ -22,8 +22,8 @@ copied! { [T] Ghosts<'_, T>; }
 impl<'h, T: PlainData> Ghosts<'h, T> {
     /// # Safety
     ///
-    /// The halo must be borrowed exclusively for `'h`. Since the halo's last `begin`, the signals of message `message` must have
-    /// arrived from all neighbours.
+    /// The halo must be borrowed exclusively for `'h`. Since the halo's last `begin`, the signals of all neighbours must have
+    /// arrived, in the buffers with index `message` (0 or 1).
     #[inline(always)]
     pub(super) unsafe fn new(halo: &'h Halo<T>, endpoint: &'h Endpoint, message: usize) -> Self {
         Self { halo, endpoint, message }

@@ -69,14 +69,15 @@ pub struct HaloPlan {
     pub bytes: usize,
     /// Alignment of the reserved bytes.
     pub align: usize,
-    /// For each edge with a neighbour: this PE with its incoming messages, then the neighbour with its incoming messages.
+    /// For each edge: `None` without a neighbour, or two PEs, each as its number and the buffers of its incoming messages over the
+    /// edge. The first is this PE, the second the neighbour.
     links: Vec<Option<[(usize, MessageBuffers); 2]>>,
 }
 
 /// The two buffers for an edge's incoming message, which successive exchanges use alternately. Each has the cells, then a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageBuffers {
-    /// Offset of the first buffer: in a plan from the start of the reserved memory, in a link from the start of a slot.
+    /// Offset of the first buffer: in a plan from the start of the reserved memory, in a link from the start of a PE's slot.
     first: usize,
     step: usize,
     /// Bytes from the start of a buffer's cells to its signal.
@@ -185,7 +186,7 @@ impl Link {
     ///
     /// # Safety
     ///
-    /// As [`cells`](Self::cells).
+    /// The halo must live for `'a`.
     #[inline(always)]
     pub(super) unsafe fn signal<'a>(&self, message: usize) -> On<'a, Signal> {
         let Self { pe, segment, theirs, .. } = *self;

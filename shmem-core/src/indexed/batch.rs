@@ -18,7 +18,7 @@ use crate::context::Order;
 use crate::endpoint::Stores;
 use crate::object::{AmoValue, AtomicWord, BitValue};
 
-/// Bytes of a batch's buffer.
+/// Upper limit on the bytes of a batch's buffer.
 const BUDGET: usize = 1 << 20;
 
 /// Upper limit on the buffered updates, if all words are on this node.

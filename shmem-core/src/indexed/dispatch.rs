@@ -40,13 +40,13 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Carries out `deed`, which reads or writes the elements. `len` is the number of values in local memory, and `what` their name
-    /// in panic texts. Panics if `len` is not the number of indices, or an index is beyond the end.
+    /// Carries out `request`, which reads or writes the elements. `len` is the number of values in local memory, and `what` their
+    /// name in panic texts. Panics if `len` is not the number of indices, or an index is beyond the end.
     ///
     /// # Safety
     ///
-    /// For as long as `until` says, the local memory of `deed` must have `len` elements: writable and accessed by nobody else if
-    /// `deed` reads the listed elements, and readable and unchanged if `deed` writes them.
+    /// For as long as `until` says, the local memory of `request` must have `len` elements: writable and accessed by nobody else if
+    /// `request` reads the listed elements, and readable and unchanged if `request` writes them.
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn transfer(
@@ -67,7 +67,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
             // SAFETY: `values` has an element for each index (`check_len`), which is readable (caller).
             (Some(near), ListRequest::Place(values)) => unsafe { near.scatter(values.cast()) },
             (_, request) => self.told(Call::new(family.form(until), location).with(request.local()), || {
-                // SAFETY: the deed's local memory has an element for each index (`check_len`). The caller ensures the rest.
+                // SAFETY: the request's local memory has an element for each index (`check_len`). The caller ensures the rest.
                 unsafe { carry_out(endpoint, place, indices, request, until) }
             }),
         });

@@ -7,7 +7,7 @@
     note = "distributions are `Block`, `Block::of(n)`, `Cyclic` and `BlockCyclic::<B>`"
 )]
 pub trait Distribution: Copy + sealed::Sealed {
-    /// The map from indices to members and their elements.
+    /// The map from indices to members (ranks in the team) and their elements.
     #[doc(hidden)]
     type Map: sealed::Map;
 

@@ -4,12 +4,12 @@
 //! elements a [`Distribution`] numbers. The methods of [`Indexed`] access the elements of either. A [`Batch`] is for loops that
 //! find indices one by one.
 //!
-//! `dispatch` checks lengths and chooses the algorithm. If all PEs are on this node, `node_lists` accesses elements in the order of
-//! the list, with prefetching. For several updates of each word, `combined_updates` uses a private copy. Otherwise `remote_lists`
-//! sorts the elements by PE.
+//! `dispatch` checks lengths and chooses the algorithm. Several updates of each word are first combined in a private copy
+//! (`combined_updates`). If all PEs are on this node and the job has no observer, `node_lists` accesses elements in the order of
+//! the list, with prefetching. Otherwise `remote_lists` sorts the elements by PE.
 //!
 //! Every index is compared with the length before its element is used. A wrong index is reported with its position in the list.
-//! Elements before that position may have been accessed already, but no elements of later rounds.
+//! Elements before that position may have been accessed already, elements behind it have not.
 
 mod batch;
 mod combined_updates;

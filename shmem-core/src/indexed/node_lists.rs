@@ -175,7 +175,8 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         done
     }
 
-    /// Rings the doorbells of all PEs whose words the list changes.
+    /// Rings the doorbells of the PEs whose words the list changes, or of all PEs of the object if the list has at least as many
+    /// elements as there are PEs.
     #[inline(never)]
     fn ring(&self) {
         let Self { endpoint, place, indices } = self;

@@ -15,7 +15,7 @@ use crate::symmetric_data::{PlainData, SymmetricData};
 /// Minimum size of a contiguous run, in bytes, that is transferred by itself. Shorter runs are transferred as a list of elements.
 const TOGETHER: usize = 256;
 
-/// Upper limit on the elements of one list.
+/// Upper limit on the elements of one list, so that its indices take at most 512 KiB.
 const LISTED: usize = 64 << 10;
 
 impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {

@@ -1,5 +1,5 @@
-//! Lists with elements on other nodes, or in an observed job. Their elements are sorted by PE, a round at a time, in thread-local
-//! buffers.
+//! Lists with elements on other nodes, or in an observed job. A list is cut into rounds of at most [`ROUND`] elements. The elements
+//! of a round are sorted by PE, in thread-local buffers.
 //!
 //! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort of the
 //! elements' numbers by PE. Then the [kernel](Near), on this node, or the transport carries out the part of each PE. An element's
@@ -25,7 +25,7 @@ const VALUES: usize = 1 << 20;
 /// Upper limit on the elements of a group, so that their numbers fit in 32 bits.
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
-/// Returns the upper limit on the elements of a round for `deed`, with elements of `size` bytes.
+/// Returns the upper limit on the elements of a round for `request`, with elements of `size` bytes.
 fn round(request: ListRequest<'_>, size: usize) -> usize {
     match request {
         ListRequest::Place(_) => (VALUES / size).clamp(1, ROUND),
@@ -45,35 +45,35 @@ struct Group<'g> {
     size: usize,
     /// Numbers of the listed elements in the group.
     indices: &'g [u32],
-    /// The position of each listed element in the local memory of the deed; `None` if the elements are in order.
+    /// The position of each listed element in the local memory of the request; `None` if the elements are in order.
     positions: Option<&'g [u32]>,
 }
 
 impl Group<'_> {
-    /// Carries out `deed` on the listed elements.
+    /// Carries out `request` on the listed elements.
     ///
     /// # Safety
     ///
     /// The slot of the PE must have `length` aligned elements at `offset`, and every index must be below `length`. The local memory
-    /// of `deed` must cover all positions, readable until the return, or writable for as long as `until` says. If `deed` changes
-    /// elements, they must be words of its width.
+    /// of `request` must cover all positions, readable until the return, or writable for as long as `until` says. If `request`
+    /// changes elements, they must be words of its width.
     unsafe fn carry_out(&self, endpoint: &Endpoint, request: ListRequest<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
             let near = Near { first: slot.wrapping_add(offset), size, indices };
             // SAFETY: `slot` is the start of a mapped slot of this node.
             let bell = unsafe { Endpoint::bell_at(slot) };
-            // SAFETY: the elements are in a slot of this node, and the deed has enough local memory (caller).
+            // SAFETY: the elements are in a slot of this node, and the request has enough local memory (caller).
             return unsafe { near.carry_out(request, positions, || bell.ring_watchers()) };
         }
         let RemotePath { transport, channel } = endpoint.far();
         let elements = Elements { first: Remote { pe, segment, offset }, size, length, indices };
-        // SAFETY: the elements are in a segment of the PE, and the deed has enough local memory (caller).
+        // SAFETY: the elements are in a segment of the PE, and the request has enough local memory (caller).
         unsafe { transport.list(*channel, elements, request, positions, until) };
     }
 }
 
-/// Carries out `deed` on all elements of a list.
+/// Carries out `request` on all elements of a list.
 ///
 /// # Errors
 ///
@@ -81,8 +81,8 @@ impl Group<'_> {
 ///
 /// # Safety
 ///
-/// The local memory of `deed` must have an element per index, readable or writable for as long as `until` says. If `deed` changes
-/// elements, they must be words of its width.
+/// The local memory of `request` must have an element per index, readable or writable for as long as `until` says. If `request`
+/// changes elements, they must be words of its width.
 pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
@@ -189,8 +189,8 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
         positions[*at as usize] = k as u32;
         *at += 1;
     }
-    // Values to send are copied in the order of the groups, and the copies are reusable when they are sent. Results from several
-    // PEs are received concurrently, and completed together.
+    // Values to send are copied in the order of the groups. Each call of the transport returns when it no longer needs the copies.
+    // Results from several PEs are received concurrently, and completed together.
     let size = size_of::<P::Item>();
     let request = match request {
         ListRequest::Pick(_) => request,
@@ -233,7 +233,7 @@ unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
             (_, part) => (part, None),
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
-        // SAFETY: every index was checked, and is an element of this group. The deed's local memory covers all positions of the
+        // SAFETY: every index was checked, and is an element of this group. The request's local memory covers all positions of the
         // round (caller), or is the values that were sorted above. The caller or `pending` completes transfers in flight.
         unsafe { group.carry_out(endpoint, request, until) };
     }
@@ -251,7 +251,7 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
     Operand::Own(into)
 }
 
-/// A thread's buffers for one round. They grow to at most 3 MiB, or to one element if an element is larger.
+/// A thread's buffers for one round. Apart from `counts`, they grow to at most 3 MiB, or to one element if an element is larger.
 #[derive(Default)]
 struct Buffers {
     /// First the number of elements of each group; during the sort, the position of the group's next element.

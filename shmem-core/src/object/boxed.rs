@@ -28,8 +28,8 @@ impl<T: Contents + ?Sized> SymBox<T> {
     /// # Safety
     ///
     /// At `offset` in `segment` of every PE's slot, the allocation `id` must have reserved `len` items of `T`, aligned and
-    /// initialised. It must not be released before `id` is queued on `released`. An allocation must have only one box. (A named
-    /// allocation may have several, which the ledger counts.)
+    /// initialised. It must not be released before `id` is queued on `released`. An allocation must have only one box, unless it
+    /// has a name: then the heap's ledger counts its boxes (`Ledger::open`).
     #[doc(hidden)]
     pub unsafe fn __new(id: u64, segment: u32, offset: usize, len: usize, released: Arc<Released>) -> Self {
         Self { id, segment, offset, len, released, _contents: PhantomData }

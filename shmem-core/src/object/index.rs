@@ -20,12 +20,12 @@ pub unsafe trait PlaceIndex<T: Contents + ?Sized> {
     type Output: Contents + ?Sized;
 
     /// Returns the first element and the number of elements of the part. `len` is the number of items of the place. `offset` is the
-    /// place's offset in a slot, for error texts.
+    /// place's offset in a PE's slot, for error texts.
     #[track_caller]
     fn locate(self, len: usize, offset: usize) -> (usize, usize);
 }
 
-/// A function that returns the name of the object at an offset in a slot.
+/// A function that returns the name of the object at an offset in a PE's slot.
 type Names = Box<dyn Fn(usize) -> Option<String> + Send + Sync>;
 
 static NAMES: OnceLock<Names> = OnceLock::new();
@@ -98,7 +98,8 @@ pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) ->
 ///
 /// # Safety
 ///
-/// A place of `len` items must have `count(len)` contiguous elements from its start on.
+/// A place of `len` items must have `count(len)` contiguous elements from its start on. (A place of an array `[T; N]` has one item,
+/// the array, and `N` elements.)
 pub unsafe trait Elements: Contents {
     /// The type of an element.
     type Element: SymmetricData;

@@ -34,7 +34,8 @@ unsafe impl Shaped for Lock {
 
 const _: () = assert!(size_of::<Lock>() == 8 * 8 + LOCK_FILE_BYTES, "a lock has no padding");
 
-/// A word of a lock. Each PE uses the words of its own copy of the lock, except `Last`.
+/// A word of a lock. Except `Last`, the words in a PE's copy of the lock describe this PE. Its neighbours in the queue write
+/// `Behind` and `Granted`. A PE is stored as its number plus 1; 0 stands for no PE.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -51,7 +52,7 @@ pub enum LockWord {
     Tickets,
     /// Number of this PE's requests that have ended.
     Served,
-    /// The thread of this PE that holds the lock.
+    /// The thread of this PE that holds the lock; 0 for none.
     Thread,
     /// Source line of the call that acquired the lock.
     Line,
@@ -88,7 +89,7 @@ impl<'a> On<'a, Lock> {
     ///
     /// # Safety
     ///
-    /// As [`__word`](Self::__word).
+    /// The lock must exist on `pe`.
     #[doc(hidden)]
     pub unsafe fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
         let offset = self.offset() + core::mem::offset_of!(Lock, file);

@@ -1,8 +1,9 @@
 //! Handles of symmetric objects.
 //!
-//! A handle is a segment and an offset, the same on every PE. On a PE of this node the object's address is
-//! `base + slot * stride + offset`. On other nodes the segment is the index of a remote key. Handles own memory or are static. A
-//! handle can do nothing without a token ([`Initiator`](crate::endpoint::Initiator)), and only tokens borrow the world.
+//! A handle is a segment and an offset, the same on every PE. A node's memory has a slot for each of its PEs: on a PE of this node
+//! the object's address is `base + slot * stride + offset`. On other nodes the segment is the index of a remote key. Handles own
+//! memory or are static. A handle can do nothing without a token ([`Initiator`](crate::endpoint::Initiator)), and only tokens
+//! borrow the world.
 
 mod boxed;
 mod compile_errors;

@@ -28,7 +28,7 @@ use crate::symmetric_data::{Contents, SymmetricData, copied};
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// Whether a closure named the part, possibly as another type. Not a bit of `segment`, so that the compiler sees a constant.
+    /// Whether `field` made the place, possibly with another type. Not a bit of `segment`, so that the compiler sees a constant.
     is_named: bool,
     offset: usize,
     len: usize,
@@ -236,7 +236,7 @@ impl NamedPart {
     }
 
     /// Panics if the part is not aligned for its items, which can happen only if the closure changes the type. `start` is the
-    /// offset of the part in a slot.
+    /// offset of the part in a PE's slot.
     #[inline(always)]
     #[track_caller]
     fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {

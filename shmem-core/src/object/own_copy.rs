@@ -1,8 +1,9 @@
-//! Access to the calling PE's own copy of an object outside phases, by value.
+//! Access to the calling PE's own copy of an object by value, outside `World::local` and `World::frozen`.
 //!
 //! Other PEs and threads may write the copy at any time, so there are no references to it. Each number of up to 8 bytes is read or
-//! written by a single access, so it is never torn. A larger value or a slice may be a mixture of the bytes of two writers. All
-//! such mixtures are valid values. The module [`shared`](crate::shared) explains why this is no data race.
+//! written by a single access, so it is never torn, unless [`field`](Here::field) made the place. A larger value or a slice may be
+//! a mixture of the bytes of two writers. All such mixtures are valid values. The module [`shared`](crate::shared) explains why
+//! this is no data race.
 
 use core::panic::Location;
 
@@ -128,8 +129,8 @@ impl<T: PlainData> Here<'_, T> {
         if cfg!(debug_assertions) {
             self.tell(Family::HereLoad, Location::caller(), || ());
         }
-        // SAFETY: `start` is an aligned `T` in the token's mapped arena. Only a named place may be accessed elsewhere as a number
-        // of another size.
+        // SAFETY: `start` is an aligned `T` in the token's mapped arena. Only a place that `field` made (`is_named`) may be
+        // accessed elsewhere as a number of another size.
         unsafe { shm::load(self.start, self.place.is_named()) }
     }
 
@@ -140,8 +141,8 @@ impl<T: PlainData> Here<'_, T> {
         if cfg!(debug_assertions) {
             self.tell(Family::HereStore, Location::caller(), || ());
         }
-        // SAFETY: `start` is an aligned `T` in the token's mapped arena. Only a named place may be accessed elsewhere as a number
-        // of another size.
+        // SAFETY: `start` is an aligned `T` in the token's mapped arena. Only a place that `field` made (`is_named`) may be
+        // accessed elsewhere as a number of another size.
         unsafe { shm::store(self.start, value, self.place.is_named()) }
     }
 }
@@ -162,8 +163,8 @@ impl<T: PlainData> Here<'_, [T]> {
         let written = if size_of::<T>() == 0 { 0 } else { self.len() };
         self.tell(Family::HereStore, Location::caller(), || {
             for i in 0..written {
-                // SAFETY: element `i` is an aligned `T` of this place, in the token's mapped arena. Only a named place may be
-                // accessed elsewhere as a number of another size.
+                // SAFETY: element `i` is an aligned `T` of this place, in the token's mapped arena. Only a place that `field` made
+                // (`is_named`) may be accessed elsewhere as a number of another size.
                 unsafe { shm::store(self.start.wrapping_add(i), value, self.place.is_named()) };
             }
         });

@@ -169,7 +169,7 @@ unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
 ///
 /// # Safety
 ///
-/// As [`Objects`].
+/// `open` and `freeze` must return references to exactly the bytes that `extents` lists, in the slot that starts at `mine`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object"
@@ -180,19 +180,21 @@ pub unsafe trait SymmetricObject {
     /// The shared reference that `frozen` passes to its closure.
     type Ref<'x>;
 
-    /// Appends the object's extents to `list`, as [`Objects::extents`].
+    /// Appends the object's extents to `list`. The token proves that statics have their positions.
     #[doc(hidden)]
     fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety
     ///
-    /// As for [`Objects::open`](super::Objects::open).
+    /// `mine` must be the start of this PE's slot. The extents must not overlap, and for `'x` nothing else may read or write them.
+    /// `'x` must end before the handle's borrow.
     #[doc(hidden)]
     unsafe fn open<'x>(&self, mine: *mut u8) -> Self::Mut<'x>;
 
     /// # Safety
     ///
-    /// As for [`Objects::freeze`](super::Objects::freeze).
+    /// `mine` must be the start of this PE's slot. For `'x` nothing may write the extents. `'x` must end before the handle's
+    /// borrow.
     #[doc(hidden)]
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> Self::Ref<'x>;
 }

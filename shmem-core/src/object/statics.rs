@@ -118,8 +118,8 @@ impl<T: SymmetricData> Symmetric<T> {
 
 /// Identifies a copy of the library by its address. Another version or build has another address.
 ///
-/// Only the file (program or shared library) that contains the copy can name it, because statics in the section of another file
-/// would never get memory. The linker's error shows the name of the symbol.
+/// The symbol is hidden: only the file (program or shared library) that contains the copy can name it. So a static in another file,
+/// whose section this copy would never lay out, does not link. The linker's error shows the name of the symbol.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Library(u8);
@@ -172,7 +172,8 @@ mod here {
 pub struct Descriptor {
     /// Always [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library copy that wrote the record: the second field in all versions, because only that copy reads the other fields.
+    /// The library copy that wrote the record, which alone reads the fields behind this one. So this is the second field in all
+    /// versions.
     pub(crate) library: &'static Library,
     /// Size, alignment, partition, names and source location of the static.
     pub entry: StaticEntry,
@@ -196,7 +197,7 @@ impl Descriptor {
     /// The magic number of descriptors, which includes the version of their layout.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym03");
 
-    /// Least alignment of an object: a cache line. So conditions on alignment are constants.
+    /// Least alignment of an object: a cache line, so that most tests of alignment are decided at compile time.
     pub const MIN_ALIGN: u64 = 64;
 
     /// Returns the descriptor of `object`.

@@ -3,7 +3,7 @@
 //! Neither type has interior mutability, because there are no references to words that another PE may change. Words are accessed
 //! through places and tokens. In `World::local`, where a word is exclusive, [`value`](Atomic::value),
 //! [`value_mut`](Atomic::value_mut) and [`values_mut`](Atomic::values_mut) access it. A shared reference to a word gives no
-//! reference to its value, with which [`field`](super::On::field) could name the word as plain data.
+//! reference to its value. Otherwise the closure of [`field`](super::On::field) could return the word as plain data.
 
 use bytemuck::Pod;
 

@@ -10,7 +10,8 @@ pub(crate) struct Run {
     pub(crate) stride: usize,
 }
 
-/// Upper limit on the runs of a layout: one for each dimension, and two more for dimensions that are selected in blocks.
+/// Upper limit on the runs of a layout. A dimension has one run, or two if it is selected in blocks. With [`MAX_DIMS`] dimensions,
+/// at most two of them can be selected in blocks.
 pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
 
 /// The blocks of one side of a transfer: `block` bytes each, in nested runs, outermost first.
@@ -21,7 +22,8 @@ pub struct Layout {
     pub(super) align: usize,
     pub(super) block: usize,
     pub(super) runs: [Run; MAX_RUNS],
-    /// Whether a run lists the elements of one block of the run before it, in a dimension that is selected in blocks.
+    /// For each run, whether it counts the elements of a block, in a dimension that is selected in blocks. The run before it counts
+    /// the blocks.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
     /// Whether the region is a line: contiguous items (elements of the outermost dimension, whole). A line matches a region of any
@@ -158,8 +160,8 @@ impl Layout {
 
     /// Whether two layouts of one object certainly share no byte. If this returns `false`, the layouts may or may not share a byte.
     ///
-    /// On each side, the inner runs are treated as one block, for every number of inner runs. Two rows of such blocks share no byte
-    /// if the blocks are disjoint modulo the greatest common divisor of all strides.
+    /// Some innermost runs of each side are treated as one block; all numbers of such runs are tried. Two rows of these blocks
+    /// share no byte if the blocks are disjoint modulo the greatest common divisor of all strides.
     pub(crate) const fn is_disjoint(&self, other: &Self) -> bool {
         if self.hull() == 0 || other.hull() == 0 {
             return true;

@@ -1,6 +1,7 @@
 //! Choice of the kernel for a pattern by measured thresholds, and the settings of plans made at run time.
 //!
-//! The choice follows the behaviour of caches. Five rules are tried in this order; all other patterns are moved as rows:
+//! The choice follows the behaviour of caches. Five rules are tried in this order; all other patterns are moved as rows
+//! ([`Kernel`] has a variant for each way):
 //!
 //! 1. A transfer of half the last-level cache or more, in whole cache lines or long blocks, is streamed: its destination is not
 //!    read.

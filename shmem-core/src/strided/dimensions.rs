@@ -17,7 +17,7 @@ pub struct Dim {
 }
 
 impl Dim {
-    /// The length of a slice at compile time, where it is unknown.
+    /// Stands for the length of a slice where that length is not known, as at compile time.
     pub const DYNAMIC: usize = usize::MAX;
 }
 

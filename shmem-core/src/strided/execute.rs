@@ -240,7 +240,7 @@ unsafe fn iput(pattern: &Pattern, width: usize, to: *mut u8, from: *const u8) {
 ///
 /// # Safety
 ///
-/// As [`iput`].
+/// In every turn of both loops, `WIDTH` bytes must be readable from `from` and writable from `to`.
 #[inline(always)]
 unsafe fn column<const WIDTH: usize>(outer: Level, inner: Level, to: *mut u8, from: *const u8) {
     for i in 0..outer.count {

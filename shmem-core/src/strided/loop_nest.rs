@@ -369,7 +369,8 @@ impl Layout {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` counts blocks, and run `j` of `other` single elements, equally many in all. Run `j` then becomes two loops.
+    /// Whether run `i` counts blocks of several elements, and run `j` of `other` counts as many elements one by one. Run `j` then
+    /// becomes two loops.
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {

@@ -135,13 +135,14 @@ impl Mapping {
         Ok((id, self.give(id, unit)))
     }
 
-    /// Creates `number` domains of one level, or none if a unit is missing. Assigns units as if hints had announced them.
+    /// Creates `number` domains of one level, or none if a unit is missing. With [`Sharing::Efficient`], several domains
+    /// without a lock get units as if hints had announced them.
     ///
     /// # Errors
     ///
     /// [`Shortage`] if a domain gets no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        // The hint reserves a unit to share. Otherwise the first domains would use up all units.
+        // The hint reserves a unit to share. Otherwise the first of these domains would use up all units.
         let is_hint = self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1;
         let together = is_hint.then(|| {
             let (mut hints, live) = (self.hints.unwrap_or_default(), self.of_level(level).count());

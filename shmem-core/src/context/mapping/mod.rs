@@ -45,7 +45,7 @@ named! {
     /// Whether domains or contexts get units, and how operations are tracked. `auto` etc. are values of the environment variable.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Design {
-        /// A unit per domain. Further contexts of a domain get their own units while there are enough.
+        /// A unit per domain. Further contexts of a domain get their own units while there are enough. Completions are counted.
         Auto = "auto",
         /// A unit per domain. The completion of each operation is an event of its context (Design-0).
         Events = "events",

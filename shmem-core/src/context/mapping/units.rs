@@ -73,8 +73,8 @@ impl Units {
     }
 }
 
-/// Returns the number of units of the PE in slot `slot`, when `limit` units are divided evenly among `pes` PEs. The PEs in the
-/// first slots get one unit more if there is a remainder.
+/// Returns the number of units of the PE with index `slot` on its node, when `limit` units are divided evenly among `pes` PEs. The
+/// first PEs get one unit more if there is a remainder.
 pub const fn evenly(limit: usize, pes: usize, slot: usize) -> usize {
     limit / pes + (slot < limit % pes) as usize
 }

@@ -121,7 +121,7 @@ pub trait NonBlocking: Initiator {
         check_len(place, into.len());
         let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
         // SAFETY: `into` has the place's number of items (`check_len`), in symmetric memory, which outlives the endpoint. Outside
-        // phases any PE may write to symmetric memory.
+        // `World::local` and `World::frozen`, any PE may write to symmetric memory.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 }

@@ -55,7 +55,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.endpoint()
     }
 
-    /// Starts a put. Panics as [`Rma::put`](crate::context::Rma::put) does.
+    /// Starts a put. Panics if a slice and its place differ in length.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
@@ -73,7 +73,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
 
-    /// Starts a get. Panics as [`Rma::get`](crate::context::Rma::get) does.
+    /// Starts a get. Panics if a slice and its place differ in length.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
@@ -90,7 +90,8 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 
-    /// Starts a put with a signal. Panics as [`PutSignal::put_signal`](crate::context::PutSignal::put_signal) does.
+    /// Starts a put with a signal. Panics if a slice and its place differ in length, or the place and the signal are on different
+    /// PEs.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
     #[inline(always)]
@@ -114,7 +115,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         }
     }
 
-    /// Starts an untyped put. Panics as [`Raw::putmem`](crate::context::Raw::putmem) does.
+    /// Starts an untyped put. Panics if the range at `to` is not inside one partition.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
     #[inline]
@@ -126,7 +127,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
     }
 
-    /// Starts an untyped get. Panics as [`Raw::getmem`](crate::context::Raw::getmem) does.
+    /// Starts an untyped get. Panics if the range at `from` is not inside one partition.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem_nbi`.
     #[inline]

@@ -1,8 +1,8 @@
 //! The functions that `strided!` expands to.
 //!
-//! The expansion passes the regions of both sides to [`Constant::new`] in a `const` block, and passes the result, with the objects,
-//! to [`put`] or [`get`]. So the compiler computes the plan, and the call becomes a loop. If bounds or strides are marked `dyn`,
-//! the plan is computed at run time.
+//! The expansion passes the [`Region`] of each side to [`Constant::new`] in a `const` block, and passes the result, with the
+//! objects, to [`put`] or [`get`]. So the compiler computes the [`TransferPlan`], and the call becomes a loop. If bounds or strides
+//! are marked `dyn`, the plan is computed at run time.
 //!
 //! `cargo check` does not evaluate `const` blocks. So for statics, the expansion also has a constant that calls [`region`] and
 //! [`agree`], whose errors `cargo check` reports. Soundness does not depend on this constant: [`Constant::new`] checks regions
@@ -210,7 +210,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     }
 }
 
-/// Returns the address to which offsets of the local side are relative (the own slot, or 0 if it is one range), and that side.
+/// Returns the local side, and the address to which its offsets are relative: the start of this PE's slot if the object has several
+/// pieces. Otherwise the offset of the only piece is its address, relative to address 0.
 #[inline(always)]
 fn local<'p>(
     endpoint: &Endpoint,
@@ -272,7 +273,7 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
-    /// Returns the constants for regions that are passed at run time, in place of indices.
+    /// Returns the constant part of a transfer whose regions are computed at run time, and are passed in place of run-time indices.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
         Self { to: region, from: region, algorithm, computed: None, of: PhantomData }
@@ -370,7 +371,8 @@ struct Planned {
     from: usize,
 }
 
-/// One side of a transfer: the pieces of an object that has several, or `None` and the only piece of the object.
+/// One side of a transfer: the pieces of an object that has several, or `None` and the only piece of the object. (Beside several
+/// pieces, the single one is not used.)
 type TransferSide<'a> = (Option<&'a [Piece]>, Piece);
 
 impl Planned {

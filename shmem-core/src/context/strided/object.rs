@@ -395,7 +395,8 @@ pub trait SameElements<To> {}
 
 impl<E> SameElements<E> for E {}
 
-/// Returns the type of a field of an element `E`, which the closure names in `E::Names`, because `E` could add fields by `Deref`.
+/// Returns the type of a field of an element `E`. The closure names the field in `E::Names`, because `E` could add fields by
+/// `Deref`.
 #[inline(always)]
 pub fn field<E: Shaped, F: Shaped>(
     _: PhantomData<E>,

@@ -86,7 +86,8 @@ pub(super) fn fits<O: Object + ?Sized>(
     }
 }
 
-/// Returns the number of blocks along the outermost axis of `open`, which has no end, so that both sides have as many blocks.
+/// Returns the number of blocks along the outermost axis of `open`, which has no end. With this number, both sides have equally
+/// many blocks.
 pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     match open.count() {
         0 => 0,

@@ -56,7 +56,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is less than the block, or the last block is outside the place or the source.
+    /// If a stride is 0 or less than the block, or the last block is outside the place or the source.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ibput`.
     #[inline]
@@ -79,7 +79,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is less than the block, the last block is outside the source, or the blocks are not inside one partition.
+    /// If a stride is 0 or less than the block, the last block is outside the source, or the blocks are not inside one partition.
     ///
     /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
     #[inline]
@@ -106,7 +106,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// As [`iput`](Self::iput).
+    /// If a stride is 0, or the last element is outside the place or `into`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_iget`.
     #[inline]
@@ -126,7 +126,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// As [`ibput`](Self::ibput).
+    /// If a stride is 0 or less than the block, or the last block is outside the place or `into`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ibget`.
     #[inline]
@@ -147,7 +147,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// As [`iputmem`](Self::iputmem).
+    /// If a stride is 0 or less than the block, the last block is outside `into`, or the blocks are not inside one partition.
     ///
     /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
     #[inline]

@@ -89,7 +89,8 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
-    // If both sides share sets, doubles the number of stores, including the stores of the block itself.
+    // If both sides share sets, doubles the number of stores per block. The stores of the block itself count, so as many idle ones
+    // are added.
     let touches = match share_sets(levels[1], to, from) {
         true => touches.saturating_mul(2).saturating_add(block.div_ceil(PIECE).min(255) as u8),
         false => touches,
