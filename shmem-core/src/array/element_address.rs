@@ -21,7 +21,8 @@ pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// Returns the address of the element with an index.
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
-    /// As [`locate`](Self::locate), but caches the element's chunk, so that the next call for this chunk needs no table.
+    /// As [`locate`](Self::locate), but caches the element's chunk and a range of its indices: the next call for such an index
+    /// needs no table.
     fn locate_cached<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
@@ -70,7 +71,7 @@ pub struct Chunked<'x, const D: usize> {
     cached: CachedChunk<D>,
 }
 
-/// The cached chunk: `count` indices along the axis from `first` on.
+/// The cached part of a chunk: `count` indices along the axis from `first` on.
 #[derive(Clone, Copy, Debug)]
 struct CachedChunk<const D: usize> {
     first: usize,
@@ -107,7 +108,7 @@ impl<const D: usize> Chunked<'_, D> {
 }
 
 // SAFETY: `entries` was made from the array's parts. For each index, its entry has the biased start and the strides of the index's
-// chunk. `cached` has the same of one chunk, with the range of the indices that belong to the chunk.
+// chunk. `cached` has the same of one chunk, with a range of indices that belong to the chunk.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
@@ -138,7 +139,8 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     }
 }
 
-/// Returns the chunk of index `along` of the axis, for the cache.
+/// Returns the chunk of index `along` of the axis, with the indices around `along` that an entry of the table covers, for the
+/// cache.
 #[cold]
 #[inline(never)]
 fn find<const D: usize>(

@@ -167,7 +167,7 @@ symmetric! {
 ///
 /// # Safety
 ///
-/// As for [`Contribution`].
+/// If `place` returns an extent, an object must be reserved there for as long as the reference lives, on every PE that has it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of `{I}`",
     label = "not a list of elements, and no symmetric object that is one",
@@ -194,7 +194,7 @@ pub unsafe trait Source<I> {
 ///
 /// # Safety
 ///
-/// As for [`Contribution`].
+/// If `place` returns an extent, an object must be reserved there for as long as the reference lives, on every PE that has it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place for a list of `{I}`",
     label = "not a list of elements that can be written, and no symmetric object that is one",
@@ -310,7 +310,7 @@ symmetric_lists! {
 ///
 /// # Safety
 ///
-/// As for [`Contribution`].
+/// If `place` returns an extent, an object must be reserved there for as long as the reference lives, on every PE that has it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be collected",
     label = "neither plain data nor a symmetric object",

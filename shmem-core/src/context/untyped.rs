@@ -45,7 +45,7 @@ const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 #[inline(always)]
 pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
     // `true` (`is_named`): C programs may access `to` in other sizes, and without Rust's alignment.
-    // SAFETY: `to` is writable for a `T` (caller), and a store to a named place needs no alignment.
+    // SAFETY: `to` is writable for a `T` (caller), and with `is_named` a store needs no alignment.
     unsafe { shm::store(to, value, true) };
 }
 

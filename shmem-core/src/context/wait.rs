@@ -244,7 +244,8 @@ impl<V: AmoValue> Condition<V> {
         self.relation.holds(&value, &self.value)
     }
 
-    /// The smallest value that satisfies the condition, as 64 bits, as [`Relation::least`]. `None` for floating-point numbers.
+    /// The smallest value that satisfies the condition, as 64 bits, for words that only grow. `None` for floating-point numbers,
+    /// and for the relations `Ne`, `Lt` and `Le`.
     pub(super) fn least(self) -> Option<u64> {
         if V::NUMBER == Number::Float { None } else { self.relation.least(self.value.to_bits64()) }
     }

@@ -107,7 +107,7 @@ pub trait Words<'a>: Copy {
         wait_until_all / wait_until_all_vector -> () = wait_until_all;
 
         /// Blocks until at least one word satisfies `condition`, and returns its index. Repeated calls return such words in turn.
-        /// Returns `None` if there are no words.
+        /// Returns `None` if there are no words, or all are excluded.
         wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any;
 
         /// Blocks until a word satisfies `condition`. Writes the indices of all such words, ascending, to the front of `indices`.

@@ -44,7 +44,7 @@ impl<T: PlainData> Halo<T> {
     }
 }
 
-/// An exchange that has begun (a *flight*). Send each edge once, in any order, then [`finish`](Self::finish) for the ghost cells.
+/// An exchange that has begun. Send each edge once, in any order, then [`finish`](Self::finish) for the ghost cells.
 ///
 /// The caller may change its cells as soon as a send returns. Sending an edge without a neighbour does nothing.
 ///
@@ -221,7 +221,7 @@ impl<T, I: HaloToken + ?Sized> Drop for HaloExchange<'_, T, I> {
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
-// SAFETY: `Through` lives only during a method of an exchange, which borrows a token or an open phase. It writes only halo
+// SAFETY: `Through` lives only during a method of an exchange, which borrows a token or an `OpenPhase`. It writes only halo
 // messages.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]

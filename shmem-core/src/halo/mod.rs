@@ -2,7 +2,7 @@
 //!
 //! A [`Halo`] owns the memory that neighbours write: for each [`Edge`], two message buffers. The interior is the program's own
 //! memory, such as a `Vec`, so a stencil works on plain slices during the exchange. [`begin`](Halo::begin) returns a
-//! [`HaloExchange`] (a *flight*), through which each edge is sent once. [`finish`](HaloExchange::finish) blocks until the edges of
+//! [`HaloExchange`], through which each edge is sent once. [`finish`](HaloExchange::finish) blocks until the edges of
 //! all neighbours have arrived, and returns them as slices.
 //!
 //! Proof that these slices may be ordinary references, though other PEs write their memory:

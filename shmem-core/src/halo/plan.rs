@@ -10,7 +10,7 @@ use crate::pe::Pe;
 /// are edges, and so are the cuts of an irregular mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Number of the neighbour, and number of the neighbour's edge that leads back.
+    /// Number of the neighbour, and number of the neighbour's edge that leads back. `None` without a neighbour.
     pub(super) other: Option<(usize, usize)>,
     /// Number of ghost cells that arrive over the edge.
     pub(super) cells: usize,

@@ -55,13 +55,13 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         }
     }
 
-    /// Returns the number of elements on all PEs.
+    /// Returns the number of elements that have an index, on all PEs.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Whether there are no elements.
+    /// Whether no element has an index.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -7,7 +7,7 @@
     note = "distributions are `Block`, `Block::of(n)`, `Cyclic` and `BlockCyclic::<B>`"
 )]
 pub trait Distribution: Copy + sealed::Sealed {
-    /// The map from indices to members (ranks in the team) and their elements.
+    /// The map from indices to members (PEs, by rank) and their elements.
     #[doc(hidden)]
     type Map: sealed::Map;
 

@@ -5,11 +5,11 @@ use super::{SymBox, Symmetric};
 use crate::endpoint::Endpoint;
 use crate::symmetric_data::{Contents, SymmetricData};
 
-/// The argument of a phase: a reference to a symmetric object; a tuple of up to eight arguments; or a reference to a list, which is
-/// a slice, a `Vec` or an array of objects or of references to objects. The phase gets a `Vec` of references for a slice or a
-/// `Vec`, and an array for an array. Tuples, and arrays by value, may contain any of these.
+/// The argument of `World::local` or `World::frozen`: a reference to a symmetric object; a tuple of up to eight arguments; or a
+/// reference to a list, which is a slice, a `Vec` or an array of objects or of references to objects. For a slice or a `Vec`, the
+/// closure gets a `Vec` of references, for an array an array. Tuples, and arrays by value, may contain any of these.
 ///
-/// The references live as long as the call of the phase (`'x`), even for a static.
+/// The references live as long as the call (`'x`), even for a static.
 ///
 /// # Safety
 ///

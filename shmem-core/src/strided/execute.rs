@@ -97,7 +97,8 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
 ///
 /// # Safety
 ///
-/// As [`execute_dyn`], for `level.count` blocks of `block` bytes.
+/// Each of the `level.count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
+/// overlap another block of either side.
 #[inline(always)]
 pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
     if level.count <= FEW && follows_auto() {
@@ -114,7 +115,8 @@ pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to
 ///
 /// # Safety
 ///
-/// As [`execute_blocks`].
+/// Each of the `count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
+/// overlap another block of either side.
 #[inline(never)]
 unsafe fn execute_loop(
     to: *mut u8,
@@ -145,7 +147,8 @@ unsafe fn execute_loop(
 ///
 /// # Safety
 ///
-/// As [`execute_blocks`].
+/// Each of the `level.count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
+/// overlap another block of either side.
 #[inline(always)]
 unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     match block {
@@ -168,7 +171,8 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
 ///
 /// # Safety
 ///
-/// As [`execute_blocks`].
+/// Each of the `count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
+/// overlap another block of either side.
 #[inline(never)]
 unsafe fn few_of_any_size(
     mut to: *mut u8,

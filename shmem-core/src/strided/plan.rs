@@ -31,7 +31,8 @@ pub struct TransferPlan {
 }
 
 impl TransferPlan {
-    /// Returns the plan for a transfer between two layouts. Panics as [`Pattern::join`] does.
+    /// Returns the plan for a transfer between two layouts. Panics if they differ in shape or make too many loops, or if the
+    /// number of bytes overflows.
     #[track_caller]
     pub(crate) const fn new(
         to: &Layout,

@@ -76,7 +76,7 @@ impl Columns {
     /// Returns the columns of a block, if `align` divides addresses and strides; `None` if columns cannot fill the block.
     ///
     /// Size, strides and addresses must be multiples of 4. Columns of 16 bytes come first, if 16 divides addresses and strides,
-    /// then columns of 8 bytes, then of 4.
+    /// then columns of 8 bytes, if 8 divides them, then of 4.
     pub const fn of(block: usize, align: usize) -> Option<Self> {
         if !block.is_multiple_of(4) || align < 4 {
             return None;

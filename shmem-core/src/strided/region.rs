@@ -17,13 +17,13 @@ pub struct Axis {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The end of a single element, given by its index. The region drops the dimension.
+    /// Ends after one element, given by its index. The region drops the dimension.
     Index,
-    /// The end of a single element whose index is known at run time only.
+    /// Ends after one element, whose index is known at run time only. The region drops the dimension.
     Dynamic,
-    /// The end before this element, which is not selected.
+    /// Ends before this element.
     Before(usize),
-    /// The end of the dimension.
+    /// Ends where the dimension ends.
     Open,
 }
 

@@ -1,6 +1,6 @@
 //! Splits patterns: at borders between ranges of memory ([`each_part`]), and to limit the size of a message ([`each_fitting`]).
 //!
-//! To a program an array is one range of elements, but its memory may be several ranges (pieces), one on each NUMA node. A pattern
+//! To a program an array is one range of elements, but its memory may be several ranges (pieces) on several NUMA nodes. A pattern
 //! for the one range is cut into patterns that are in one piece on each side. A contiguous transfer across a border becomes two,
 //! and a column becomes one loop for each piece. The number of parts depends on the pieces. It depends on the number of blocks only
 //! where blocks cross a border.

@@ -18,7 +18,7 @@ pub(super) struct Units {
     /// Numbers of units in use with `is_hinted`, first without a lock, then with a lock.
     pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
-    /// Numbers of free units below the highest unit number that was ever in use.
+    /// Numbers of the units that were in use and are free.
     gaps: BTreeSet<u32>,
 }
 

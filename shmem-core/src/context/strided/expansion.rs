@@ -161,7 +161,8 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
 ///
 /// # Panics
 ///
-/// As [`put`].
+/// If an index is beyond its dimension, if the length of a slice does not match the other side, or if the regions overlap in one
+/// object on this PE. For run-time regions, also for each error that the compiler reports for constant regions.
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]

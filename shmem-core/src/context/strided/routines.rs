@@ -52,7 +52,8 @@ pub trait Strided: Initiator {
         put_elements(self.endpoint(), to, source, (to_stride, source_stride), 1, count, Family::Iput);
     }
 
-    /// Writes `count` blocks of `block` elements. Completion is as for [`iput`](Self::iput).
+    /// Writes `count` blocks of `block` elements. The source may be reused on return. The data is visible to every PE after `quiet`
+    /// or a barrier.
     ///
     /// # Panics
     ///

@@ -19,7 +19,8 @@ pub trait LoadingToken<'b> {
     fn loading(&self) -> Through<'_, 'b>;
 }
 
-/// The first argument of `strided!` for a put: as [`LoadingToken`], but only tokens that may write.
+/// The first argument of `strided!` for a put: a token that may write, for a blocking transfer, or a [`Scope`] of such a token, for
+/// a non-blocking transfer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue puts",
     label = "not a token that writes",

@@ -81,7 +81,8 @@ impl Sweep for Plain {
 ///
 /// # Safety
 ///
-/// As [`Sweep::sweep`], for the inner level alone.
+/// Each block of the row must be readable from `from` on and writable from `to` on, and no block of the destination may overlap
+/// another block of either side. The machine must have the instructions of `block`.
 #[inline(always)]
 unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *const u8) {
     let mut left = level.count;
@@ -104,7 +105,8 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
 ///
 /// # Safety
 ///
-/// As [`Sweep::sweep`], for the inner level alone.
+/// Each block of the row must be readable from `from` on and writable from `to` on, and no block of the destination may overlap
+/// another block of either side. The machine must have the instructions of `block`.
 #[inline(always)]
 unsafe fn one_by_one<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *const u8) {
     for _ in 0..level.count {

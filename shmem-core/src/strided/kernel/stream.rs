@@ -47,7 +47,7 @@ unsafe fn avx2(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
 #[derive(Clone, Copy)]
 struct Streamed {
     block: usize,
-    /// Bytes from the start of a block to the start of the later block that is prefetched.
+    /// Bytes from the start of a block to the start of the later block that is prefetched; [`AHEAD`] if a row has only one block.
     next: usize,
 }
 
