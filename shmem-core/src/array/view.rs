@@ -15,13 +15,13 @@ use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 use crate::fixed_text::counted;
 use crate::symmetric_data::copied;
 
-/// A read-only view of an array in a `frozen` phase.
+/// A read-only view of an array, which `World::frozen` passes to its closure.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
     place: ArrayLayout<'x, T, D, S>,
     _lent: PhantomData<&'x T>,
 }
 
-/// An exclusive view of an array in a `local` phase.
+/// An exclusive view of an array, which `World::local` passes to its closure.
 ///
 /// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), writing by
 /// index costs a comparison per element, and reading by index a look-up in a table. Loops over elements

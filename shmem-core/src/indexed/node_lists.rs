@@ -23,7 +23,8 @@ pub(super) struct Near<'e, 'i, P, X> {
 }
 
 impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
-    /// Returns the list; `None` if a PE may be on another node, or there is an observer.
+    /// Returns the list; `None` if there is an observer, if a PE is on another node, or if the job has other nodes and more than
+    /// [`FEW`] PEs would be tested.
     #[inline(always)]
     pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
         let pes = place.pes();

@@ -35,7 +35,7 @@ const PIECE: usize = 16;
 const CACHE: usize = 16 << 20;
 /// Minimum size of a streamed block, in bytes, unless blocks are whole cache lines.
 const LONG: usize = 512;
-/// Minimum size of a row, in bytes, that is moved as a span or by shuffles.
+/// Minimum size of a row, in bytes, as the mean of both sides, that is moved as a span or by shuffles.
 const DENSE: usize = 2048;
 
 /// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT). If its blocks are throttled, the

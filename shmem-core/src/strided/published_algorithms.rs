@@ -8,7 +8,7 @@ use crate::const_format::refuse;
 use crate::fixed_text::named;
 
 named! {
-    /// The algorithm of a transfer, with its name in `strided!` and in the environment.
+    /// The algorithm of a transfer, with its name in `strided!` and in `SHMEM_STRIDED_ALGORITHM`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum Algorithm {
         /// `putmem` for every block.

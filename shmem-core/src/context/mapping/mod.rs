@@ -42,7 +42,7 @@ impl Level {
 }
 
 named! {
-    /// Whether domains or contexts get units, and how operations are tracked. `auto` etc. are values of the environment variable.
+    /// Whether domains or contexts get units, and how operations are tracked. `auto` etc. are values of `SHMEM_CONTEXT_MAPPING`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Design {
         /// A unit per domain. Further contexts of a domain get their own units while there are enough. Completions are counted.
@@ -71,7 +71,7 @@ impl Design {
 
 named! {
     /// How units are shared if the program gives no hints. If the number of units is not limited, each domain gets a unit.
-    /// `efficient` etc. are values of the environment variable.
+    /// `efficient` etc. are values of `SHMEM_CONTEXT_SHARING`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Sharing {
         /// Saves units for domains that need no lock. Domains of level Multiple share a unit from the start. Domains of other
