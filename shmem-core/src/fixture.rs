@@ -57,7 +57,7 @@ impl Drop for Slots {
     }
 }
 
-/// A PE of a job whose PEs are [`Slots`], and the token of its operations.
+/// A PE of a job whose PEs have these [`Slots`]. The value is also a token: it lets a test issue the PE's operations.
 pub(crate) struct Token<More = ()> {
     // Dropped before the slots, because its transport delivers to them.
     endpoint: Endpoint,
@@ -65,7 +65,7 @@ pub(crate) struct Token<More = ()> {
     pub(crate) more: More,
 }
 
-// SAFETY: tests enter no exclusive phase.
+// SAFETY: tests never enter `World::local`, so operations are always allowed.
 unsafe impl<More> Initiator for Token<More> {
     fn endpoint(&self) -> &Endpoint {
         &self.endpoint

@@ -51,7 +51,7 @@ impl Pe {
     /// The bits of the slot number; all set: the PE is on another node.
     const SLOT: u32 = 0xffff;
 
-    /// Makes the value of a PE. Panics if the slot is 65535 or more.
+    /// Makes the value of a PE. Panics if the slot is 65535 or more, and not [`OFF_NODE`](Self::OFF_NODE).
     ///
     /// # Safety
     ///
@@ -67,7 +67,7 @@ impl Pe {
 
     /// Returns the PE as a value that PE `viewer` made, for PEs that are threads of one process. Operations compare the viewer with
     /// the calling PE before they use the slot.
-    /// Panics if `viewer` is 32767 or more.
+    /// Panics if `viewer` is 32767 or more, because the value has 15 bits for the viewer.
     ///
     /// # Safety
     ///
@@ -103,7 +103,7 @@ impl Pe {
         self.number as usize
     }
 
-    /// The PE's slot in this node's arena, if operations may access the slot directly: the PE is on this node, and not observed.
+    /// The PE's slot in this node's arena, if operations may access the slot directly: the PE is on this node, and not marked.
     #[inline(always)]
     pub const fn slot(self) -> Option<usize> {
         self.slot_below(Self::OBSERVED)

@@ -2,7 +2,7 @@
 //!
 //! Segment 0 is the system area; 1..=127 are the partitions in the order of their IDs; 128..=254 are dynamic segments, made after
 //! init (partitions at run time, registered arrays). A typed handle has the index of its segment. The segment of a raw address is
-//! found by one shift, one load from a byte table and one comparison.
+//! found by a shift and a load from a byte table. Its start and length then show whether it has all accessed bytes.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use shmem_grammar::show_size;
 use crate::exclusion::Mutex;
 use crate::fixed_text::Text;
 
-/// Number of segments of a slot.
+/// Upper limit on the segments of a slot: indices are bytes, and 255 stands for no segment.
 pub const MAX_SEGMENTS: usize = 255;
 
-/// Index of the segment with the words of the runtime.
+/// Index of the segment with the words of the runtime and the memory of teams.
 pub const SYSTEM: u32 = 0;
 
 /// Index of the first dynamic segment (one made after init).
@@ -83,7 +83,8 @@ impl Segments {
     ///
     /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later, the segment's bytes must be memory of every PE
     /// of the job, under this index, until the segment is [removed](Self::remove). Unless the segment is hidden, operations on raw
-    /// addresses must be allowed to read and write these bytes. So only a phase that all PEs open may lend references to them.
+    /// addresses must be allowed to read and write these bytes. So only `World::local` and `frozen`, which all PEs enter, may lend
+    /// references to them.
     pub unsafe fn insert(&self, index: u32, segment: Segment, is_hidden: bool) {
         let found = if is_hidden { SYSTEM } else { index };
         let slot = index as usize;

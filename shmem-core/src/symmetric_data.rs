@@ -1,6 +1,6 @@
 //! Types that may be in symmetric memory.
 //!
-//! Three traits, from weak to strong:
+//! Three traits:
 //!
 //! * [`SymmetricData`]: may be in symmetric memory. Plain data, and words of atomic operations
 //!   ([`Atomic`](crate::object::Atomic), [`Signal`](crate::object::Signal)).

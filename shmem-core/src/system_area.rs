@@ -10,7 +10,7 @@
 //! 32M        memory of teams
 //! ```
 //!
-//! The words are in segment 0 of every slot, which no handle or raw address reaches.
+//! All of this is segment 0 of every slot. No raw address reaches it, and handles reach only the memory of teams.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -26,16 +26,16 @@ pub const SYSTEM_BYTES: usize = 32 << 20;
 /// Upper limit on the teams that exist at a time, the world included.
 pub const MAX_TEAMS: usize = 64;
 
-/// Bytes that one PE contributes to one step of a collective.
+/// Bytes of a [`scratch`](TeamArea::scratch) buffer, for one PE's contribution to one step of a collective.
 pub const SCRATCH_BYTES: usize = 16 << 10;
 
-/// Bytes that a node receives in one step of a collective.
+/// Bytes of a [`receive_buffer`](TeamArea::receive_buffer), for the data that a node receives in one step of a collective.
 pub const RECEIVE_BUFFER_BYTES: usize = 64 << 10;
 
 /// Bytes of the buffer in which a node's leader packs sent data and combines received data.
 pub const WORK_BUFFER_BYTES: usize = 64 << 10;
 
-/// Bytes of the slots (buffers) of a [`ChunkCounters`], for chunks from other nodes.
+/// Bytes of all slots (buffers) of a [`ChunkCounters`] together, for chunks from other nodes.
 pub const WINDOW_BYTES: usize = 1 << 20;
 
 /// Bytes of a ring buffer, which replaces the slots of a [`ChunkCounters`] if all members are on one node.
@@ -44,16 +44,16 @@ pub const RING_BYTES: usize = 2 << 20;
 /// Upper limit on the slots of a [`ChunkCounters`].
 pub const MOST_SLOTS: usize = 16;
 
-/// Upper limit on the credit counters. Each counts the further chunks that a PE may send.
+/// Number of credit counters. Each counts the chunks that a PE may send beyond the initial ones.
 pub const MOST_CREDITS: usize = 1024;
 
 /// Upper limit on the nonblocking collectives that a team has in progress.
 pub const MOST_REQUESTS: usize = 4;
 
-/// Bytes of the slots (buffers) of a nonblocking collective.
+/// Bytes of all slots (buffers) of a nonblocking collective together.
 pub const REQUEST_BYTES: usize = 32 << 10;
 
-/// Bytes of the slots (buffers) of a nonblocking collective of all PEs.
+/// Bytes of all slots (buffers) of a nonblocking collective of all PEs together.
 pub const WORLD_REQUEST_BYTES: usize = 256 << 10;
 
 /// Bytes of the largest chunk in a ring buffer.
@@ -121,7 +121,7 @@ pub struct TeamArea {
 }
 
 impl TeamArea {
-    /// Clears the words that an earlier team left, because teams number their barriers from the same start.
+    /// Clears flags, ring words and signatures that an earlier team left, because teams number their barriers from the same start.
     pub fn clear(&self) {
         self.lines.clear();
         self.ring.clear();
@@ -152,7 +152,7 @@ pub struct RequestArea {
     pub met: [[AtomicU64; ROUNDS]; 2],
     /// Number of chunks that have arrived in each slot, as in a [`ChunkCounters`].
     pub arrived: [AtomicU64; MOST_SLOTS],
-    /// Number of chunks that this PE may send, as in a [`ChunkCounters`].
+    /// Number of chunks that this PE may send beyond the initial ones, as in a [`ChunkCounters`].
     pub credits: [AtomicU64; MOST_CREDITS],
     /// The collective that this PE has started, for the error text of a mismatch.
     pub record: PeRecord,
@@ -161,7 +161,7 @@ pub struct RequestArea {
 }
 
 impl RequestArea {
-    /// Clears the words that an earlier team left.
+    /// Clears the arrivals that an earlier team left.
     pub fn clear(&self) {
         self.met.as_flattened().iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
@@ -186,7 +186,8 @@ impl<const BYTES: usize> Room<BYTES> {
 
 /// The CPU on which each PE of a node last waited, plus 1, by the PE's place on the node; 0: not known.
 ///
-/// A stale entry is harmless: another PE only yields, or spins, until its patience ends.
+/// A PE that shares its CPU yields while it waits, and others spin. A stale entry costs only time, because either
+/// way the PE sleeps when its patience ends.
 #[repr(C, align(128))]
 pub struct CpuTable([AtomicU16; NodeBarrier::MAX_PES]);
 
@@ -229,7 +230,7 @@ pub struct Activity {
     pub file: Text<96>,
     /// Line of the call.
     pub line: u32,
-    /// Fingerprint of the collective's purpose; 0: the operation is no collective.
+    /// Fingerprint of the collective's signature (operation and arguments); 0: the operation is no collective.
     pub fingerprint: u64,
     /// Index of the collective's team.
     pub team: u32,
@@ -438,7 +439,7 @@ impl PeRecord {
         self.question.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Counts the answer of one thread to `question`.
+    /// Counts the answer of one thread to `question`. `is_closed` says that the thread cannot act.
     pub(crate) fn answer(&self, question: u64, is_closed: bool) {
         let more = |before: u64| {
             let same = if before >> 17 == question { before } else { question << 17 };

@@ -61,11 +61,11 @@ numbered! {
     pub enum Kind {
         /// The node's primary memory (DDR).
         NormalMem = 1 "NORMALMEM",
-        /// The memory with the highest bandwidth (HBM, MCDRAM).
+        /// Memory of clearly higher bandwidth than the primary memory (HBM, MCDRAM).
         FastMem = 2 "FASTMEM",
         /// Memory that the system chooses, by the process policy and numactl.
         SysDefault = 3 "SYSDEFAULT",
-        /// Memory that is larger and slower than the primary memory (CXL).
+        /// Memory that is clearly slower than the primary memory, and mostly larger (CXL).
         LargeMem = 4 "LARGEMEM",
         /// A named file that survives the job.
         Pmem = 5 "PMEM",

@@ -3,8 +3,9 @@
 //! The layout depends only on the descriptors in the binary and the partitions of the job, so every PE and `shmem-info layout`
 //! compute the same layout. Objects are sorted by alignment (largest first), module, name and size, as the linker's order varies.
 //!
-//! The first object of the k-th partition starts at the offset [`colour`]`(k)`. If all partitions started at offset 0, their
-//! first objects would map to the same sets of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns.
+//! The objects of the k-th partition (of the partition with ID k, if it is in a file) are laid out from the offset [`colour`]`(k)`
+//! on. If all partitions started at offset 0, their first objects would map to the same sets of caches and TLB: with a hundred
+//! partitions an access took 15 ns instead of 1 ns.
 //! A colour is less than an eighth of the partition's size. It is 0 if the statics would not fit behind it.
 
 use shmem_grammar::show_size;
@@ -37,7 +38,7 @@ pub struct PartitionLayout {
     pub name: Text<32>,
     /// Bytes of the partition.
     pub size: u64,
-    /// Bytes from the start of the partition to the first object.
+    /// Offset in the partition from which on the objects are laid out. The first one starts there, or at its next aligned offset.
     pub colour: u64,
     /// Bytes from the start of the partition to the heap, which begins behind the last object.
     pub end: u64,
@@ -63,7 +64,7 @@ const NAMED: usize = 4;
 /// Distance of successive colours: a page plus a cache line, so that sets of the TLB and sets of the caches differ.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
-/// Returns the offset, in bytes, of the first object of the `index`-th partition (from 1), whose size is `size` bytes.
+/// Returns the offset, in bytes, from which on the objects of the `index`-th partition (from 1), of `size` bytes, are laid out.
 pub const fn colour(index: u32, size: u64) -> u64 {
     let eighth = size / 8 / MIN_ALIGN as u64 * MIN_ALIGN as u64;
     if eighth == 0 { 0 } else { index as u64 * COLOUR % eighth }

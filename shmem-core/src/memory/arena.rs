@@ -20,14 +20,15 @@ use super::pmem::PmemFile;
 use super::segment_request::Request;
 use crate::exclusion::Mutex;
 
-/// The slots of all PEs of the node. Methods panic if the slot does not exist, or already has memory where they map some.
+/// The slots of all PEs of the node. Methods panic if the slot does not exist. Those that map memory panic if the slot already has
+/// memory at these addresses.
 #[derive(Debug)]
 pub struct Arena {
     layout: SlotLayout,
     slots: usize,
     pub(super) machine: Machine,
     pub(super) reservation: Reservation,
-    /// Ends of the ranges that are mapped, or being mapped, by the slot and start of the range.
+    /// The mapped ranges, and those that a thread is about to map: from (slot, start) to end.
     mapped: Mutex<BTreeMap<(usize, usize), usize>>,
 }
 
@@ -109,8 +110,8 @@ impl Arena {
         })
     }
 
-    /// Maps memory that the PE in `slot` made: all its partitions or, with `dynamic`, a dynamic segment, which the peer made by
-    /// [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
+    /// Maps memory that the PE in `slot` made: its system area and all its partitions. With `dynamic`, maps a dynamic segment
+    /// instead, which the peer made by [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
     /// Fails if the memory does not fit the layout, or could be resized.
     /// Panics if the dynamic segment is not in [`SlotLayout::dynamic`].
     pub fn attach(

@@ -1,7 +1,7 @@
 //! Allocation of addresses in a slot for dynamic segments, which are made after init.
 //!
-//! First fit, on granules, with the lowest free segment index. Equal calls in equal order give equal results, so PEs need not
-//! communicate.
+//! First fit, at multiples of the granule ([`SlotLayout::granule`]), with the lowest free segment index. Equal calls in equal order
+//! give equal results, so PEs need not communicate.
 
 use core::ops::Range;
 
@@ -78,7 +78,8 @@ impl DynamicRange {
         self.used.remove(at);
     }
 
-    /// The free ranges in the order of their offsets. Range `i` ends where segment `used[i]` starts.
+    /// The free ranges in the order of their offsets, some of them empty. Range `i` ends where segment `used[i]` starts. The last
+    /// range ends where the addresses end.
     fn gaps(&self) -> impl Iterator<Item = Range<usize>> {
         let starts = core::iter::once(self.range.start).chain(self.used.iter().map(|(range, _)| range.end));
         let ends = self.used.iter().map(|(range, _)| range.start).chain(core::iter::once(self.range.end));

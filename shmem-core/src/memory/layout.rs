@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! 0          system area, memory of teams
-//! granule    partition, partition, ..      in the order of their IDs
+//! ..         partition, partition, ..      in the order of their IDs
 //!            dynamic segments               run-time partitions, registered arrays, halos
 //! stride     the next PE's slot
 //! ```
 //!
 //! The layout follows from the requests alone, not from the grants of a machine, so every PE computes an equal layout. Starts are
 //! multiples of 2 MiB or of a larger page size, because otherwise the kernel does not merge pages. The stride is an *odd* multiple
-//! of this size, so that equal offsets of different PEs are in different cache sets. The granule grows with the slot, to bound the
-//! table of [`Segments`].
+//! of this size, so that equal offsets of different PEs are in different cache sets. Segments start at multiples of the *granule*,
+//! which is 2 MiB, and more in a large slot, to bound the table of [`Segments`].
 
 use core::ops::Range;
 
@@ -119,8 +119,8 @@ impl SlotLayout {
         unsafe { segments.insert(SYSTEM, system, true) };
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
-            // SAFETY: the arena maps every partition in every slot before any operation, and only phases
-            // lend references into partitions.
+            // SAFETY: the arena maps every partition in every slot before any operation, and only phases (`World::local`,
+            // `frozen`) lend references into partitions.
             unsafe { segments.insert(1 + k as u32, segment, false) };
         }
         segments
@@ -167,7 +167,7 @@ impl SlotLayout {
         self.granule
     }
 
-    /// Alignment of the slots' addresses, in bytes: 2 MiB, or the largest requested page size.
+    /// Alignment of the slots' addresses, in bytes: 2 MiB, or more if a partition asks for larger pages.
     pub fn unit(&self) -> usize {
         self.unit
     }

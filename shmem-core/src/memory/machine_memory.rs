@@ -58,12 +58,12 @@ impl Machine {
         self.base
     }
 
-    /// Upper limit on this process's memory: the node's memory, or the smallest limit of a control group.
+    /// Upper limit on this process's memory: the smallest of the node's memory and the limits of its control groups.
     pub(super) fn memory(&self) -> Limit {
         self.least("MemTotal:", ["has", "allows"], |group| group.limit)
     }
 
-    /// The available memory. It includes the cached pages of files on disk, because the kernel can drop them.
+    /// The available memory. It includes most cached pages of files on disk, because the kernel can drop them.
     pub fn available(&self) -> Limit {
         self.least("MemAvailable:", ["has left"; 2], |group| group.limit.saturating_sub(group.used))
     }
@@ -85,8 +85,8 @@ impl Machine {
         node.into_iter().chain(groups).min_by_key(|limit| limit.bytes).unwrap_or(none)
     }
 
-    /// The available memory of a NUMA node: free memory and half of the cache of files on disk, minus the kernel's reserve (a 64th
-    /// of the node's memory). `u64::MAX` if unknown.
+    /// The available memory of a NUMA node: free memory and half of the cache of files on disk (`MemAvailable` counts at least as
+    /// much), minus an estimate of the kernel's reserve (a 64th of the node's memory). `u64::MAX` if unknown.
     pub(super) fn left_on(&self, node: u32) -> u64 {
         let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
@@ -138,7 +138,7 @@ impl Machine {
 /// Limits of this size or more mean no limit, because control groups of version 1 have no `max`, but write a huge number.
 const UNLIMITED: u64 = 1 << 60;
 
-/// A control group: its limit in bytes, and the bytes in use that cannot be dropped.
+/// A control group: its limit in bytes, and the bytes in use, without the inactive cached pages of files.
 struct ControlGroup {
     path: String,
     limit: u64,

@@ -17,7 +17,7 @@ const COLLAPSE: libc::c_int = 25;
 /// The seals of a memfd of symmetric memory, which forbid resizing.
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Fewest bytes that a thread populates: below this, a further thread does not pay.
+/// Bytes for each thread, at least, if several threads populate a range. With fewer, a further thread does not pay.
 const PER_THREAD: usize = 8 << 20;
 
 /// Makes a memfd of base pages, or of huge pages of `huge` bytes from the kernel's pool.
@@ -215,8 +215,8 @@ impl Reservation {
         let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
             // The kernel merges only where a base page exists, and puts the huge page on the node of that page, which the policy
-            // chooses by the page's index. Indices of first base pages differ by even numbers, which would give all huge pages the
-            // same node. So each huge page begins with a base page at another place in it.
+            // chooses by the page's index. The first base pages of huge pages have indices that differ by even numbers, which could
+            // give all huge pages the same node. So the base page is made at another place in each huge page.
             for start in part.clone().step_by(huge) {
                 let page = start + (start - first) / huge % nodes.clamp(1, huge / base) * base;
                 self.prefault(&(page..page + base), Advice::LinuxPopulateWrite)?;
@@ -259,7 +259,8 @@ fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::FAULT)
 }
 
-/// Runs `work` on parts of a range, in several threads if the range is large. Lengths of parts are multiples of `step`.
+/// Runs `work` on parts of a range, in several threads if the range is large. Lengths of all parts but the last are multiples of
+/// `step`.
 fn in_parallel(
     range: Range<usize>,
     step: usize,

@@ -4,7 +4,7 @@
 //! page first. A policy is set through a second, temporary mapping, because setting it splits a mapping; the arena's mapping stays
 //! whole. A page of a pool follows the policy of the mapping through which it is made.
 //!
-//! A page on another node than requested is an error under [`Spread::Bound`]; otherwise it is reported.
+//! A page on another node than requested is an error under [`Spread::Bound`]. Otherwise it is reported, if a kind is requested.
 //!
 //! A kernel without NUMA returns `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 
@@ -232,7 +232,7 @@ pub(super) fn compare(
     Ok(PlacedPages { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
 }
 
-/// Whether the page counts of these nodes differ by at most one huge page.
+/// Whether the page counts of these nodes differ by at most 2 MiB of pages, or by one larger page.
 fn is_even(found: &[(u32, u64)], nodes: &[u32], page: usize) -> bool {
     let pages = |node| found.iter().find(|(other, _)| *other == node).map_or(0, |&(_, pages)| pages);
     let (fewest, most) = (nodes.iter().map(|&n| pages(n)).min(), nodes.iter().map(|&n| pages(n)).max());

@@ -1,8 +1,8 @@
 //! Makes the memory of one PE.
 //!
-//! One sparse memfd has the base pages, also those that are merged into huge pages. It is as long as the area and has equal
-//! offsets, so a peer maps it by one call. Pages of a pool need a file for each page size. At the end, parts of these files are
-//! mapped over the area.
+//! The memory is made in an *area*: system area and partitions of the PE's slot, or one dynamic segment. One sparse memfd has the
+//! base pages, also those that are merged into huge pages. It is as long as the area and has equal offsets, so a peer maps it by one
+//! call. Pages of a pool need a file for each page size. At the end, parts of these files are mapped over the area.
 //!
 //! A step that fails for lack of pages leaves the area unchanged: pages of a pool are made through another mapping, and a failed
 //! merge frees its pages.
@@ -27,7 +27,7 @@ use crate::partition::{Grant, Pages};
 /// Memory that this process made.
 #[derive(Debug)]
 pub struct OwnMemory {
-    /// The files of the memory, to be sent to peers. The first file starts with the system area.
+    /// The files of the memory, to be sent to peers. The memfd of the base pages is the first, if there are base pages.
     pub descriptors: Vec<OwnedFd>,
     /// The bytes of the slot that each file stores, for the peers.
     pub parts: Vec<FilePart>,

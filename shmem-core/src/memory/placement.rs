@@ -18,7 +18,7 @@ use crate::topology::Topology;
 /// The NUMA nodes for a partition's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The granted kind of memory; `None`: no kind is requested, or no placement is made.
+    /// The granted kind of memory; `None`: no kind is requested, or none is granted.
     pub kind: Option<Kind>,
     /// The nodes for pages, the nearest to this PE first. Empty with [`Spread::System`].
     pub nodes: Vec<u32>,
@@ -33,7 +33,7 @@ pub struct Placement {
 pub enum Spread {
     /// The system decides: no placement call is made.
     System,
-    /// Pages on the first node while it has memory, then on any node.
+    /// Pages on the first node while it has memory, then on the others (from Linux 5.15 on), then on any node.
     Preferred,
     /// Pages on these nodes only, on the first one before the others.
     Bound,

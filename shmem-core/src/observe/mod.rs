@@ -27,9 +27,9 @@ pub struct Call<'a> {
     pub location: &'static Location<'static>,
     /// Number of the endpoint that issued the operation.
     pub endpoint: u32,
-    /// The PE whose memory is accessed, or whose operations `quiet_pe` completes, if any.
+    /// The PE whose memory is accessed, or to which `quiet_pe` completes the operations, if any.
     pub pe: Option<Pe>,
-    /// Index of the segment that the operation accesses on that PE.
+    /// Index of the segment that the operation accesses on that PE; 0 for a wait, whatever its segment.
     pub segment: u32,
     /// Bytes from the start of the PE's slot to the first accessed byte.
     pub offset: usize,
@@ -45,9 +45,10 @@ pub struct Call<'a> {
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that a put with signal changes after its data.
     pub signal: Option<usize>,
-    /// The number that a wait polls, and the least value that ends the wait; `None` for other conditions and types.
+    /// The number that a wait polls, and the least value that ends the wait. `None` for words of another size than 8 bytes, for
+    /// floating-point numbers, and for the relations `!=`, `<` and `<=`.
     pub wait: Option<Wait<'a>>,
-    /// The first barrier of a collective, with the PEs of its team.
+    /// The first barrier of a collective, with the PEs of its team on this node.
     pub barrier: Option<BarrierRound<'a>>,
 }
 
@@ -83,7 +84,7 @@ pub struct Wait<'a> {
     pub least: u64,
 }
 
-/// A barrier of a team's PEs.
+/// A barrier of a team, as seen on one node.
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierRound<'a> {
     /// Index of the team. The index of a team that has ended is reused.

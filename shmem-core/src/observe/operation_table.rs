@@ -38,7 +38,8 @@ effects! {
     Finish = "finish", "Waits until a started collective is complete.";
 }
 
-/// Defines the table: first operations on memory of a PE, many with a non-blocking form and its routine, then all others.
+/// Defines the table: operations on memory of a PE, many with a non-blocking form, then all others. Each form has the name of its
+/// OpenSHMEM routine.
 macro_rules! families {
     (
         { $(

@@ -1,7 +1,7 @@
 //! Variables of the environment that describe partitions.
 //!
 //! `SHMEM_SYMMETRIC_PARTITION<ID>` and `SHMEM_SYMMETRIC_PARTITION_<NAME>` give the traits of a partition, `SHMEM_SYMMETRIC_SIZE`
-//! the size of the default heap. A name may have the older prefix `SMA_` instead; if both variables are set, `SHMEM_` wins.
+//! the size of the default heap. A variable may have the older prefix `SMA_` instead; if both are set, that with `SHMEM_` wins.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -84,11 +84,12 @@ fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<
 /// The variables of the environment that describe partitions, as read at the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The variable of each subject. Names of partitions are not checked here, because only the program knows them.
+    /// The variable of each partition, and of the default heap's size. Names of partitions are not checked here, because only the
+    /// program knows them.
     pub(super) given: BTreeMap<Subject, Given>,
     /// Bytes of partition 1 if no size is given; `None`: the default of Rust programs.
     default_heap: Option<u64>,
-    /// Warnings about variables without effect.
+    /// Warnings about variables, or ends of their values, that have no effect.
     pub(super) warnings: Vec<String>,
 }
 
@@ -113,7 +114,8 @@ impl fmt::Display for Subject {
 
 impl Environment {
     /// Reads the variables of partitions from an environment; ignores other variables.
-    /// Fails if a variable is malformed, or two variables of one partition differ.
+    /// Fails if a variable is malformed, if two variables that differ only in the case of a name have different values, or if
+    /// `SHMEM_SYMMETRIC_SIZE` and a variable of partition 1 are both set.
     pub fn collect(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, PartitionError> {
         let mut variables: Vec<_> =
             variables.into_iter().filter(|(variable, _)| concerns_partitions(variable)).collect();

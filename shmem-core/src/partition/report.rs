@@ -34,8 +34,8 @@ const GIVEN: usize = HEADS.len() - ASKED - 1;
 /// Returns the table of requests and grants, with a line for each partition and each group of PEs with equal grants. `grants` has,
 /// for each of `specs`, the grant of each PE.
 ///
-/// Column `NODES` has the NUMA nodes of the pages: `2` means all pages on node 2, `0:512 2:16` numbers of pages by node. `-` means
-/// not requested, or that no pages exist yet.
+/// Column `NODES` has the NUMA nodes of the pages: `2` means all pages on node 2, `0:512 2:16` numbers of pages by node, and `-`
+/// that the nodes are unknown or no page exists yet. In other columns `-` means not requested, or not granted.
 pub fn report(specs: &[PartitionSpec], grants: &[EqualRun<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (spec, grants) in specs.iter().zip(grants) {

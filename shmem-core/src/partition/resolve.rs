@@ -23,7 +23,7 @@ impl Table {
     ///   environment has makes a new partition, which needs a size.
     /// - A partition without a page size gets the largest one that its objects wish for.
     ///
-    /// Fails if declarations contradict each other or the environment contradicts itself, if joined traits are invalid, if
+    /// Fails if declarations contradict each other or the environment contradicts itself, if joined traits or files are invalid, if
     /// mandatory pages are smaller than an object's wish, or if there are more than [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
     pub fn resolve(
         declarations: &[Declaration],
@@ -204,7 +204,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     })
 }
 
-/// Warns of partitions with equal requests, because one heap can have any number of objects.
+/// Warns of partitions whose requests differ at most in size, because one heap can have any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
     for spec in specs.iter().filter(|spec| spec.explicit && !spec.is_in_file()) {

@@ -37,7 +37,7 @@ pub struct PartitionSpec {
     pub traits: Traits,
     /// The origin of the traits.
     pub origin: Origin,
-    /// Whether kind, policy or page size is given, so that pages are populated at start.
+    /// Whether the program or the environment gives kind, policy or page size. Then pages are populated at start, except in a file.
     pub explicit: bool,
     /// Path of the partition's file, for [`Kind::Pmem`](super::Kind::Pmem). Each PE appends its number (`heap.0`). PEs may have
     /// different paths.
@@ -86,7 +86,7 @@ pub struct Grant {
     pub pgsize: u64,
     /// The sort of pages.
     pub pages: Pages,
-    /// The granted kind of memory; `None`: no kind was requested, or no placement was made.
+    /// The granted kind of memory; `None`: no kind was requested, or none was granted.
     #[serde(with = "kind_number")]
     pub kind: Option<Kind>,
     /// Number of pages on each NUMA node, by node number, as the kernel says; empty: unknown, or no page exists yet.

@@ -95,7 +95,7 @@ const HUGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 
-/// As [`copy`](super::copy), for any length.
+/// Copies any number of bytes that others may access at the same time. The sides may overlap.
 ///
 /// The C library copies lengths of some KiB by `rep movsb`. If the destination's offset in its page is above the source's by less
 /// than a cache line, processors that compare only the low 12 bits of addresses take each load for one of a byte just stored (4K

@@ -1,7 +1,8 @@
 //! Loads, stores and copies of memory that other PEs and threads access concurrently.
 //!
-//! Outside phases every PE, and every thread of a `multiple` world, may write symmetric memory while others read it. With plain
-//! accesses that would be a data race: undefined behaviour. So symmetric memory is accessed in two ways only:
+//! Outside phases (`World::local`, `frozen`) every PE, and every thread of a `multiple` world, may write symmetric memory while
+//! others read it. With plain accesses that would be a data race: undefined behaviour. So symmetric memory is accessed in two ways
+//! only:
 //!
 //! * A single number (`u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `usize`, `isize`) is accessed by one relaxed atomic of its size,
 //!   which the compiler inlines. The type of an object determines where its numbers are, so other atomics access the number at the
@@ -183,7 +184,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
 
 /// Copies between slices of equal length, which nobody else writes meanwhile. For long slices this is faster than
 /// [`copy_from_slice`](slice::copy_from_slice) if the low address bits of the slices collide (`assembly`), as those of private
-/// memory and chunks of the runtime do. Panics if the lengths differ.
+/// memory and receive buffers of collectives do. Panics if the lengths differ.
 #[inline(always)]
 pub fn copy_slice(to: &mut [u8], from: &[u8]) {
     assert!(to.len() == from.len(), "{} bytes to {}", from.len(), to.len());

@@ -81,7 +81,7 @@ impl Register for Sixteen {
     }
 }
 
-/// As [`copy`](super::copy), for any length.
+/// Copies any number of bytes that others may access at the same time. The sides may overlap.
 ///
 /// # Safety
 ///

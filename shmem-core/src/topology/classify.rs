@@ -3,10 +3,11 @@
 //! The reference is *primary* memory: that of nodes with CPUs. It is NORMALMEM, of any technology. Memory of nodes without CPUs is
 //! FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or clearly higher latency, and otherwise NORMALMEM.
 //!
-//! If nodes with CPUs differ, the slowest is the reference. A node with CPUs and far higher bandwidth is FASTMEM (a socket without
-//! DIMMs). This case has a larger factor, because sockets may have different numbers of DIMMs. Primary memory with lower bandwidth
-//! *and* higher latency than other primary memory is no reference. If no node with CPUs has memory, the memory nearest to each of
-//! these nodes is primary. If speeds are unknown, the type of the memory decides; without a type, its size ([`Evidence`]).
+//! If nodes with CPUs differ, their lowest bandwidth and lowest latency are the reference. A node with CPUs and far higher
+//! bandwidth is FASTMEM (a socket without DIMMs). This case has a larger factor, because sockets may have different numbers of
+//! DIMMs. Primary memory with lower bandwidth *and* higher latency than other primary memory is no reference. If no node with CPUs
+//! has memory, the memory nearest to each of these nodes is primary. If speeds are unknown, the type of the memory decides; without
+//! a type, its size ([`Evidence`]).
 
 use shmem_grammar::Kind;
 
@@ -56,7 +57,7 @@ pub(super) fn second_to(highest: u64, node: &NumaNode) -> bool {
 struct Measure {
     /// The nodes with primary memory, by index.
     primary: Vec<usize>,
-    /// The lowest bandwidth of primary memory.
+    /// The lowest bandwidth of primary memory, leaving out memory of clearly higher latency.
     bandwidth: Option<u64>,
     /// The lowest latency of primary memory.
     latency: Option<u64>,
@@ -104,7 +105,7 @@ impl Measure {
         Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
     }
 
-    /// Guesses the kind of a node's memory from its size: smaller than the nearest primary memory is fast, larger is slow.
+    /// Guesses a node's kind from its size: FASTMEM if clearly smaller than the nearest primary memory, LARGEMEM if clearly larger.
     fn guess(&self, nodes: &[NumaNode], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let size = |&one: &usize| nodes[one].memory;

@@ -1,8 +1,8 @@
 //! NUMA nodes: memory, its kind, and its distance from this PE's CPUs.
 //!
-//! The kind of a node's memory follows from properties of the memory, never from the node's number: from bandwidth and latency as
-//! seen from the nearest CPUs; if these are unknown, from the type of the memory; otherwise from its size, which is a guess
-//! ([`Topology::guessed`]).
+//! The kind of a node's memory follows from its properties, never from the node's number. Memory of nodes with CPUs is the
+//! reference. Other memory is compared with it by bandwidth and latency as seen from the nearest CPUs; if these are unknown, the
+//! type of the memory decides; otherwise its size, which is a guess ([`Topology::guessed`]).
 //!
 //! ```text
 //! sysfs      properties from /sys and /proc

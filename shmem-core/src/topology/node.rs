@@ -41,9 +41,9 @@ impl NumaNode {
 /// Speed of the nearest CPUs' accesses to a node's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Speed {
-    /// Bandwidth in MiB/s, the mean of reading and writing; `None`: not known.
+    /// Bandwidth in MiB/s: the mean of reading and writing, or the one that is known; `None`: not known.
     pub bandwidth: Option<u64>,
-    /// Latency in nanoseconds, the mean of reading and writing; `None`: not known.
+    /// Latency in nanoseconds: the mean of reading and writing, or the one that is known; `None`: not known.
     pub latency: Option<u64>,
 }
 

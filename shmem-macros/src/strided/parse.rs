@@ -104,7 +104,8 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
 
-/// Parses the first argument. Checks for its comma first: otherwise a region follows, which does not parse as an expression.
+/// Parses the first argument. Checks for its comma first, because without it the program began with a region, which is no
+/// expression.
 fn token(input: ParseStream) -> syn::Result<Expr> {
     let ahead: TokenStream = input.fork().parse()?;
     let punct = ahead.into_iter().find_map(|token| match token {

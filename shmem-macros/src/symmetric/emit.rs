@@ -1,9 +1,9 @@
 //! Emits the expansion of `#[symmetric]`.
 //!
-//! A static becomes a handle, followed by a constant with the checks of rustc. The value of the handle is a block with a descriptor
-//! in the linker section `shmem_sym`. Generated names start with `__`, since the user's type and initial value are in the same
-//! scope. The keyword `unsafe` has the span of the macro call, so that a crate that forbids unsafe code can use the attribute.
-//! Therefore an `unsafe` block contains only a call of a library function with names of existing values.
+//! A static becomes a handle, followed by a constant with checks that rustc evaluates. The value of the handle is a block with a
+//! descriptor in the linker section `shmem_sym`. Generated names start with `__`, since the user's type and initial value are in
+//! the same scope. The keyword `unsafe` has the span of the macro call, so that a crate that forbids unsafe code can use the
+//! attribute. Therefore an `unsafe` block contains only a call of a library function with names of existing values.
 //!
 //! The path of the library may lead to an imitation, or to the program itself. The handle is made from its descriptor
 //! by a function of the descriptor's type, so a handle of the library has a descriptor of the library. An imitation's

@@ -1,4 +1,4 @@
-//! Reads the symmetric statics and partitions that a program or library declares from its file.
+//! Reads, from the file of a program or library, the symmetric statics and partitions that it declares.
 
 use std::fs::File;
 use std::io;

@@ -13,7 +13,7 @@ pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Tabl
     Table::resolve(&binary.declarations, &binary.statics, environment)
 }
 
-/// Returns a table of the partitions of a job in this environment, and warnings. The memory is that for a PE on these CPUs.
+/// Returns a table of the partitions of a job in this environment, and warnings. Shows the NUMA nodes that a PE on these CPUs gets.
 pub(crate) fn partitions(
     binary: &Binary,
     environment: &Environment,

@@ -34,7 +34,8 @@ pub(crate) unsafe fn transports(settings: &Settings, trial: Trial<'_>) -> String
     providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
 }
 
-/// Returns a table with the result of a trial for each provider on each interface. Shows the chosen address, or else the first.
+/// Returns a table with the result of a trial for each provider on each interface. If an interface has several addresses, tries the
+/// chosen one, or else the first.
 fn table(offers: &[Offer], chosen: Option<&Offer>, trial: Trial<'_>) -> String {
     let heads = ["PROVIDER", "INTERFACE", "ADDRESS", "NETWORK", "NUMA NODE", "STATE"];
     let mut columns = Columns::new(heads, &[]).indented();

@@ -99,7 +99,8 @@ pub struct PmemFile {
     header: Header,
     previous: Option<Header>,
     areas: Areas,
-    /// Whether the disk has all bytes of the copies that the page cache has. An earlier job's failed flush leaves this unknown.
+    /// Whether the disk is known to have the copies as the page cache has them. `false` at first, unless the file is new, because a
+    /// flush of an earlier job may have failed.
     is_trusted: bool,
 }
 
