@@ -1,8 +1,8 @@
 //! Mechanism of `shmem-rt`, usable without a job: partitions and their traits, symmetric memory, heaps, segments, transports and
 //! contexts.
 //!
-//! Launchers, teams and phases are in `shmem-rt`, which imports this crate; this crate never imports `shmem-rt`. Here, a module
-//! imports only modules below it in this list (`ui-tests/tests/layers.rs` checks this rule):
+//! Launchers, teams and phases (`World::local`, `frozen`) are in `shmem-rt`, which imports this crate; this crate never imports
+//! `shmem-rt`. Here, a module imports only modules below it in this list (`ui-tests/tests/layers.rs` checks this rule):
 //!
 //! ```text
 //! linker_section  records of `#[symmetric]` and `partitions!` in a binary

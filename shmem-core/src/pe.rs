@@ -29,7 +29,7 @@ mod sealed {
 ///
 /// Made only by `World::pe` and related methods, so operations need not check the number again. The value also has the PE's slot in
 /// the node's arena, so the choice between shared memory and the network is one predictable branch. In an
-/// [observed](crate::observe) job, slots are marked, so that every operation takes the branch to the network.
+/// [observed](crate::observe) job, slots are marked, so that every operation takes the other branch, which notifies the observer.
 ///
 /// The slot is valid in this process only. To send a PE to another process, send [`number`](Pe::number) and call `World::pe` there.
 /// If PEs are threads of one process, each PE has its own slots. A `Pe` then records the PE that made it, and operations of other

@@ -65,7 +65,7 @@ impl Root {
     }
 }
 
-/// As [`Root::field`], in the text of a file.
+/// The number after `word` in a text of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.
 pub(crate) fn field(text: &str, word: &str) -> Option<u64> {
     let behind = |line: &str| line.split_whitespace().skip_while(|w| *w != word).nth(1)?.parse().ok();
     text.lines().find_map(behind)

@@ -61,7 +61,7 @@ impl<T> EqualRun<T> {
     }
 }
 
-/// Encodes a list. Panics if there are 2^32 elements or more.
+/// Encodes a list. Panics if a run of equal elements starts at index 2^32 or above.
 impl<T: Eq + Hash + Clone> FromIterator<T> for EqualRun<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         let mut len = 0;

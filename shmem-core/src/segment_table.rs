@@ -83,8 +83,8 @@ impl Segments {
     ///
     /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later, the segment's bytes must be memory of every PE
     /// of the job, under this index, until the segment is [removed](Self::remove). Unless the segment is hidden, operations on raw
-    /// addresses must be allowed to read and write these bytes. So only `World::local` and `frozen`, which all PEs enter, may lend
-    /// references to them.
+    /// addresses must be allowed to read and write these bytes. So only a phase that all PEs open
+    /// (`World::local`, `frozen`) may lend references to them.
     pub unsafe fn insert(&self, index: u32, segment: Segment, is_hidden: bool) {
         let found = if is_hidden { SYSTEM } else { index };
         let slot = index as usize;

@@ -283,14 +283,16 @@ pub struct PeRecord {
     collectives: AtomicU64,
     /// Number of sleeping threads (low 16 bits), and number of begins and ends of sleeps (other bits).
     sleeps: AtomicU64,
-    /// Number of the last question whether any thread can act, in termination detection (on the node's first PE).
+    /// Number of the last question of termination detection to the node's threads (on the node's first PE).
     question: AtomicU64,
-    /// The last answered question (47 bits), whether a thread may act (1 bit), and the number of answers (16 bits).
+    /// The last answered question (47 bits), whether an answer found the process not closed (1 bit; see
+    /// `answer`), and the number of answers (16 bits).
     answers: AtomicU64,
     /// The last wave of questions that this node received (`wave`) and answered (`echoed`), on the node's first PE.
     wave: AtomicU64,
     echoed: AtomicU64,
-    /// Number of answers from child nodes (low 32 bits), and of answers with a thread awake (high 32 bits), on the node's first PE.
+    /// Number of answers from child nodes (low 32 bits), and of answers that a thread was awake since the previous wave (high 32
+    /// bits), on the node's first PE.
     echoes: AtomicU64,
     /// Whether a thread of this PE asks the questions of the node.
     asking: AtomicU32,
@@ -439,7 +441,8 @@ impl PeRecord {
         self.question.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Counts the answer of one thread to `question`. `is_closed` says that the thread cannot act.
+    /// Counts the answer of one thread to `question`. The process is closed if it has no thread that is awake, no other source of
+    /// events, and no operation in flight.
     pub(crate) fn answer(&self, question: u64, is_closed: bool) {
         let more = |before: u64| {
             let same = if before >> 17 == question { before } else { question << 17 };
@@ -448,7 +451,8 @@ impl PeRecord {
         let _ = self.answers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
     }
 
-    /// Number of threads that answered `question`, and whether none of them can act; `None`: no thread has answered it.
+    /// Number of threads that answered `question`, and whether the process was closed at each answer; `None`: no thread has
+    /// answered it.
     pub(crate) fn answers(&self, question: u64) -> Option<(usize, bool)> {
         let answers = self.answers.load(Ordering::Acquire);
         (answers >> 17 == question).then_some(((answers & 0xffff) as usize, answers >> 16 & 1 == 0))
@@ -460,7 +464,8 @@ impl PeRecord {
     /// Offset of the word to which child nodes add their answers.
     pub const ECHOES: usize = offset_of!(Self, echoes);
 
-    /// The number that a child node adds to [`ECHOES`](Self::ECHOES) as its answer.
+    /// The number that a child node adds to [`ECHOES`](Self::ECHOES) as its answer: whether a thread was awake since the previous
+    /// wave.
     pub const fn echo(was_awake: bool) -> u64 {
         1 | (was_awake as u64) << 32
     }
@@ -482,13 +487,13 @@ impl PeRecord {
         self.echoed.store(wave, Ordering::Release);
     }
 
-    /// Number of answers from child nodes, and number of answers with a thread awake.
+    /// Number of answers from child nodes, and number of answers that a thread was awake since the previous wave.
     pub(crate) fn echoes(&self) -> (u64, u64) {
         let echoes = self.echoes.load(Ordering::Acquire);
         (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
-    /// Makes the calling thread the one that asks for this PE in termination detection. Returns `false` if another thread is.
+    /// Makes the calling thread ask for this PE in termination detection. Returns `false` if another thread does so already.
     pub(crate) fn begin_asking(&self) -> bool {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

@@ -66,7 +66,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
 ///
 /// # Errors
 ///
-/// As [`parse_size`] for the text that is read. Without a suffix this is all of the text.
+/// If the text that is read is no size, or does not fit in 64 bits. Without a suffix, all of the text is read.
 pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     let text = text.trim();
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -165,7 +165,7 @@ pub(crate) fn unknown_value(trait_name: &str, found: &str, allowed: &[&str]) -> 
     format!("unknown {trait_name} `{found}`{near}{joint}a {trait_name} is {}", list(allowed, "or"))
 }
 
-/// As [`unknown_value`], for a kind or a policy, whose names may be abbreviated.
+/// Returns the error text of an unknown kind or policy. It adds that these names may be abbreviated.
 pub(crate) fn unknown_trait(trait_name: &str, found: &str, allowed: &[&str]) -> String {
     unknown_value(trait_name, found, allowed) + ", or a beginning of one"
 }

@@ -75,7 +75,7 @@ impl Allocator {
         Ok(offset)
     }
 
-    /// Reserves `bytes` at `offset`, for a named object of an earlier job. Fails unless the range is aligned and free.
+    /// Reserves `bytes` at `offset`, for an object to which an earlier job gave a name. Fails unless the range is aligned and free.
     pub(super) fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
         check(align)?;
         let end = self.holes.range(..=offset).next_back().map_or(0, |(hole, bytes)| hole + bytes);

@@ -28,7 +28,7 @@ pub enum HeapError {
     },
     #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
     Alignment { align: usize },
-    /// No block starts at the offset, the block has another owner, or the range to reserve is not free.
+    /// There is no such block, it has a name or another owner, this PE has not dropped it, or the range to reserve is not free.
     #[error("{0}")]
     Block(String),
 }

@@ -148,7 +148,7 @@ impl Ledger {
         Ok(self.enter(segment, offset, bytes, align, owner))
     }
 
-    /// Reserves the memory of a named object of an earlier job, at the object's old offset, under the next number. Fails,
+    /// Reserves the memory of an object to which an earlier job gave a name, at its old offset, under the next number. Fails,
     /// without using up the number, if the offset is not aligned or the range is not free. Panics if the segment has no heap.
     pub fn restore(
         &mut self,

@@ -78,7 +78,7 @@ pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<L
     Ok(layout)
 }
 
-/// As [`layout`], but statics may exceed their partition, for tools that print the excess. Fails if a static names a missing
+/// Lays statics out, even those that exceed their partition, for tools that print the excess. Fails if a static names a missing
 /// partition, or has an invalid alignment. Panics if the partitions are not in order of their IDs.
 pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");

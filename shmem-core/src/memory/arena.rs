@@ -288,7 +288,7 @@ impl Arena {
     }
 
     /// Number of existing pages on each NUMA node in a range of a slot, by node number, for pages of `page` bytes.
-    /// Fails as [`nodes_of`](Self::nodes_of) does.
+    /// Fails if a system call fails; see [`MemoryError::no_nodes`].
     pub fn pages_per_node(
         &self,
         slot: usize,

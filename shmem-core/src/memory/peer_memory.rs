@@ -45,7 +45,8 @@ pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     }
 }
 
-/// Checks that parts cover a range without gaps. The range starts at `offset` and ends in `ends`; `files` is the number of files.
+/// Checks that parts cover a range without gaps. The range starts at `offset`, and its end is in `ends`; `files` is the number of
+/// files.
 pub(super) fn check_parts(
     parts: &[FilePart],
     offset: u64,

@@ -60,7 +60,7 @@ impl Sealed {
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::FAULT)?, bytes })
     }
 
-    /// Maps a memfd as [`open`](Self::open) does, and checks that its bytes are those of `own`.
+    /// Maps a memfd, checks seals and size as [`open`](Self::open) does, and checks that its bytes are those of `own`.
     /// Fails if the memory could change, or differs in any bit.
     pub fn in_place_of(own: &[u8], memfd: impl AsFd) -> io::Result<Self> {
         let memory = Self::open(memfd, own.len())?;

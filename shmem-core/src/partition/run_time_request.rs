@@ -70,7 +70,7 @@ impl NewPartition {
         self
     }
 
-    /// Sets the kind of memory. Special kinds need a [`policy`](Self::policy).
+    /// Sets the kind of memory. Kinds that a machine may lack need a [`policy`](Self::policy).
     pub const fn kind(mut self, kind: Kind) -> Self {
         self.traits.kind = Some(kind);
         self

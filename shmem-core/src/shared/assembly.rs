@@ -103,7 +103,7 @@ const LINE: usize = 64;
 ///
 /// # Safety
 ///
-/// As [`copy`](super::copy).
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised.
 #[inline(always)]
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     if cfg!(target_arch = "x86_64") && bytes > PART && follows_itself(to, from, bytes) {
@@ -115,18 +115,18 @@ pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Whether a copy of less than [`HUGE`] bytes suffers from 4K aliasing, and its sides do not overlap.
+/// Whether a copy is shorter than [`HUGE`], suffers from 4K aliasing, and has sides that do not overlap.
 #[inline]
 fn follows_itself(to: *mut u8, from: *const u8, bytes: usize) -> bool {
     let ahead = to.addr().wrapping_sub(from.addr());
     (1..LINE).contains(&(ahead % PAGE)) && bytes < HUGE && ahead >= bytes && ahead.wrapping_neg() >= bytes
 }
 
-/// As [`copy_long`], in parts of [`PART`] bytes.
+/// Copies in parts of [`PART`] bytes.
 ///
 /// # Safety
 ///
-/// As [`copy`](super::copy); the sides must not overlap.
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised. The sides must not overlap.
 #[cold]
 #[inline(never)]
 unsafe fn copy_in_parts(mut to: *mut u8, mut from: *const u8, mut bytes: usize) {
@@ -142,7 +142,7 @@ unsafe fn copy_in_parts(mut to: *mut u8, mut from: *const u8, mut bytes: usize) 
 ///
 /// # Safety
 ///
-/// As [`copy`](super::copy).
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised.
 #[inline(always)]
 unsafe fn memmove(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: calls `memmove` with sides that are valid for `bytes` bytes (caller).

@@ -83,7 +83,8 @@ pub unsafe fn load<T: Pod>(from: *const T) -> T {
     }
 }
 
-/// As [`load`], but also for memory that is borrowed for reading only, where an atomic would claim write permission.
+/// Reads a value as [`load`] does, also from memory that is borrowed for reading only, where an atomic would claim write
+/// permission.
 ///
 /// # Safety
 ///
@@ -196,7 +197,7 @@ pub fn copy_slice(to: &mut [u8], from: &[u8]) {
 ///
 /// # Safety
 ///
-/// As [`copy`].
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised.
 #[inline]
 unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
     macro_rules! by {

@@ -85,7 +85,7 @@ impl Register for Sixteen {
 ///
 /// # Safety
 ///
-/// As [`copy`](super::copy).
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised.
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     // Copies by words if both sides have equal offsets in a word.
     let alike = to.addr() % WORD == from.addr() % WORD;

@@ -2,7 +2,7 @@
 //!
 //! An attribute below the derive can change the struct afterwards, a macro in place of a type can expand to another
 //! type each time, and a type can name items around it. So neither the tokens of the struct nor items that the
-//! expansion declares prove anything. All proofs are in one function, `Derived::seen`, and use items of the library.
+//! expansion declares prove anything. The proofs about fields are in one function, `Derived::seen`, and use items of the library.
 //! The function destructures a value of the struct, and compiles only if the struct has exactly these fields with
 //! exactly these types. All other implementations rest on this function.
 //!
@@ -146,7 +146,7 @@ fn held(structure: &Structure) -> TokenStream {
     quote!(#(#held)*)
 }
 
-/// Emits the implementation of `Derived` or `DerivedWords`, which contains all proofs.
+/// Emits the implementation of `Derived` or `DerivedWords`, which contains the proofs about fields.
 fn derived(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let derived = format_ident!("{}", derived_name(structure));

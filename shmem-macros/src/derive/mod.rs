@@ -53,7 +53,7 @@ struct Structure {
     name: Ident,
     generics: Generics,
     fields: Vec<Field>,
-    /// Whether the struct may hold words, so that no operation moves it as a whole.
+    /// Whether the struct may hold words (`Atomic`, `Signal`), so that no operation moves it as a whole.
     has_words: bool,
     /// Whether the macro has found no error in the struct.
     is_good: bool,

@@ -57,7 +57,8 @@ pub struct Persist {
 }
 
 /// Returns the number of the newest checkpoint that is in the files of all PEs; 0: none, the heap is new. `found` has the
-/// checkpoints in each PE's file, the newest first. Fails, with an error text, if no crash leaves such files. Panics without PEs.
+/// checkpoints in each PE's file, the newest first. Fails, with an error text, if a crash cannot leave such files. Panics without
+/// PEs.
 pub fn agree(found: &[Vec<Persist>]) -> Result<u64, String> {
     let newest = |pe: usize| found[pe].first().copied().unwrap_or_default();
     let least = (0..found.len()).min_by_key(|pe| newest(*pe)).unwrap_or_default();
