@@ -1,4 +1,4 @@
-//! Hashes for comparisons between PEs: FNV-1a, equal in every process and build.
+//! Hashes for comparisons between PEs, equal in every process and build: FNV-1a of bytes, and a faster hash of words.
 //!
 //! Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (IETF draft).
 

@@ -15,8 +15,8 @@ use bytemuck::{Pod, Zeroable};
 
 /// A type whose values may live in symmetric memory.
 ///
-/// Implemented for the number types, arrays of them, [`Atomic`](crate::object::Atomic) and [`Signal`](crate::object::Signal);
-/// `#[derive(Symmetric)]` implements it for a `#[repr(C)]` struct.
+/// Implemented for the number types, [`Atomic`](crate::object::Atomic), [`Signal`](crate::object::Signal), [`Plain`], and arrays of
+/// all of these; `#[derive(Symmetric)]` implements it for a `#[repr(C)]` struct.
 ///
 /// # Safety
 ///

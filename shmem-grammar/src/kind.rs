@@ -73,7 +73,7 @@ numbered! {
 
     /// How strictly kind and page size are meant.
     pub enum Policy {
-        /// Exactly the requested kind and page size, or the job ends.
+        /// The requested kind, and pages of at least the requested size, or the job ends.
         Mandatory = 1 "MANDATORY",
         /// The requested kind and page size if possible; otherwise others, which are reported.
         Preferred = 2 "PREFERRED",
