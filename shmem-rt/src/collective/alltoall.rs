@@ -103,7 +103,7 @@ impl Team {
         let words = [items as u64, size as u64, result.offset()];
         let subject = || argument.show_to(items, to);
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
-        // The number of zero-sized elements has no limit, so a loop over them may not end.
+        // Zero-sized elements are not observed: their number has no limit, so a loop over them may not end.
         let observed = if argument.is_observed() && size > 0 { 0..all } else { 0..0 };
         observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
         argument.source(source, to, |source| {
@@ -125,8 +125,8 @@ impl Team {
 
     /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so
     /// on. `into` is replaced by the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of
-    /// elements that each rank sent. `source` is a list as in [`alltoall`](Self::alltoall); parts of an object begin at the same
-    /// offset on all members.
+    /// elements that each rank sent. `source` is a list as in [`alltoall`](Self::alltoall). If it is a symmetric object or a range
+    /// of one, that begins at the same offset on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -181,7 +181,7 @@ impl Team {
 
     /// Starts an [`alltoall`](Self::alltoall) and returns: `into` is written when the result is [waited](Started::wait) for.
     /// `source` is read before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives. Teams of
-    /// more than 1025 members exchange data before this returns.
+    /// more than 1025 members, which would need more credit counters than a PE has, exchange data before this returns.
     ///
     /// # Panics
     ///
@@ -259,13 +259,13 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
 /// Bytes of the shortest chunk of a ring, because a shorter chunk takes about as long.
 const LEAST_CHUNK: usize = 8 << 10;
 
-/// A callback that receives parts. Its arguments are (range of items in each part, distances of the senders before the calling
-/// rank, copy). `copy` copies bytes of a sender's part: (rank, offset, destination).
+/// A callback that receives parts. Its arguments are (range of items in each part, range of the distances from the senders to the
+/// calling rank, copy). `copy` copies bytes of a sender's part: (rank, offset, destination).
 pub(super) trait Take: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8])) {}
 
 impl<F: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8]))> Take for F {}
 
-/// Returns the maximum number of members, the calling one included, that exchange items of `size` bytes in one barrier.
+/// Returns the maximum number of members, the calling one included, that exchange one item of `size` bytes each in one barrier.
 pub(super) fn most_in_a_step(size: usize) -> usize {
     SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
 }
@@ -329,8 +329,8 @@ impl Collective<'_> {
     }
 
     /// Exchanges parts of `items` items of `size` bytes in rounds. `pack(to, first, buffer)` writes items for a rank, beginning
-    /// with item `first`; `take` receives the items of each round, the own part included. Between nodes a round moves `at_once`
-    /// items of each part.
+    /// with item `first`; `take` receives the items of each round, the own part included. Between nodes, and for items larger than
+    /// scratch, a round moves `at_once` items of each part.
     fn exchange(
         &self,
         signature: &CallSignature<'_>,
@@ -359,8 +359,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Runs [`exchange`](Self::exchange) on one node. `take` is called with all members' parts together, or with some in very large
-    /// teams.
+    /// Runs [`exchange`](Self::exchange) on one node. `take` is called with the parts of all members together, or of some if one
+    /// barrier cannot carry an item for each member.
     #[inline]
     pub(super) fn exchange_on_the_node(
         &self,
@@ -378,7 +378,7 @@ impl Collective<'_> {
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
         let others = (width - 1).max(1);
         let most = match by_ring {
-            // About a quarter of the bytes, so that several chunks are in flight.
+            // A chunk has about a quarter of each part, so that several chunks are in flight.
             true => {
                 let some = (bytes / 4).next_multiple_of(GRAIN);
                 shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))

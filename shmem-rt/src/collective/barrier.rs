@@ -9,7 +9,8 @@
 //! these data replace the rounds ([`Parts`](super::barrier_payload::Parts)).
 //!
 //! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a
-//! phase. Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the operation.
+//! [phase](crate::phase). Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the
+//! operation.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -58,8 +59,8 @@ impl Team {
     ///
     /// All members must start the same collectives of a team in the same order, between the same blocking collectives. Otherwise
     /// the job ends with an error text that names both calls. Started collectives may be waited for in any order, or dropped. A
-    /// team has up to four of them under way, and the start of a fifth blocks until the first is complete. Nothing else makes a
-    /// start block.
+    /// team has up to four of them under way, and the start of a fifth blocks until the first is complete. Otherwise a start waits
+    /// for no other member, except [`start_alltoall`](Self::start_alltoall) in teams of more than 1025 members.
     ///
     /// Source: MPI 4.1, `MPI_Ibarrier`.
     #[doc(alias = "MPI_Ibarrier")]
@@ -103,7 +104,7 @@ impl Collective<'_> {
             mine.teams[self.team.index].signatures[half(count)].write(words);
         }
         // Members that have started different numbers of collectives are a mismatch, so the number is hashed too. Its low 32 bits
-        // suffice, because the numbers of two members are close. The low 16 bits of `mark` still encode `opens`.
+        // suffice, because the numbers of two members are close. The low 16 bits of `mark` remain the flag `CallSignature::opens`.
         let started = u64::from(self.team.started() as u32);
         let mark = signature.fingerprint() ^ (started << 16);
         match self.team.barrier_kind {
@@ -192,8 +193,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight messages. Then
-    /// runs dissemination rounds, unless straight messages went to all other nodes.
+    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight messages, one
+    /// to each node at `payload.distances()`. Then runs dissemination rounds, unless all other nodes got one.
     fn meet_nodes(
         &self,
         area: &TeamArea,

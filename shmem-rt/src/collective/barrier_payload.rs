@@ -11,11 +11,11 @@
 //!
 //! # Why no message needs an acknowledgement
 //!
-//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another node, and the
-//! receiver waits for the message's word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the
+//! Barriers use two sets of words and buffers in turn. In a barrier each message has its own part of a buffer and adds to a word,
+//! and the receiver waits for all additions. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the
 //! last barrier that used the same set. The messages of `n - 2` have arrived and been read, because members read the data of a
-//! barrier before they enter the next barrier. So at most two messages from one node to another are under way, one for each set, in
-//! any order. Within a message the data arrive before the word
+//! barrier before they enter the next barrier. So the messages under way are of at most two barriers, one for each set, in any
+//! order. Within a message the data arrive before the word
 //! ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
 use core::mem::offset_of;
@@ -111,7 +111,7 @@ pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
     area(team) + offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
 }
 
-/// Returns the offset of the word that straight messages increment on a node's first member.
+/// Returns the offset of the word to which straight messages add on a node's first member.
 pub(super) fn direct(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, direct) + half * size_of::<u64>()
 }
@@ -314,7 +314,7 @@ pub(super) struct Parts<'c> {
 pub(super) struct Portion {
     /// Receiving nodes: (first distance between nodes, number of distances).
     nodes: (usize, usize),
-    /// Receiving members of each node: (index of the first in rank order, upper limit on their number).
+    /// Receiving members of each node: (index of the first among the node's members in rank order, upper limit on their number).
     slots: (usize, usize),
     /// Range in each part: (first byte, number of bytes).
     pub(super) bytes: (usize, usize),
@@ -344,8 +344,8 @@ impl Portion {
             }
             yes
         };
-        // Maximises the bytes first, then the receivers, then the nodes. At distance 0, the own node, members read each other's
-        // scratch.
+        // Maximises the bytes first, then the receivers, then the nodes. Distance 0 is the own node, whose members read each
+        // other's scratch; a single member has nothing to read there.
         let first = usize::from(most == 1);
         let bytes = largest(part.max(1), &|bytes| fits(1, 1, bytes));
         let slots = largest(most, &|slots| fits(1, slots, bytes));

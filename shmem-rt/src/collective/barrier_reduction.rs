@@ -337,8 +337,8 @@ impl Payload for PartialResults<'_> {
 /// values of the covers of two disjoint sets determine the values of the cover of their union. The bits do not depend on the order
 /// of joining, because every intermediate value is the value of a vertex.
 ///
-/// The cover of `c` consecutive ranks has at most `2 log2(c)` vertices. The cover of `2^k` ranks has one vertex if the first rank
-/// is a multiple of `2^k`. The values of a cover are stored contiguously.
+/// The cover of `c > 1` consecutive ranks has at most `2 log2(c)` vertices. The cover of `2^k` ranks has one vertex if the first
+/// rank is a multiple of `2^k`. The values of a cover are stored contiguously.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cover<'r> {
     runs: &'r [Range<usize>],
@@ -366,7 +366,8 @@ impl<'r> Cover<'r> {
         })
     }
 
-    /// Returns the vertices, numbered `first`, `first + 2`, and so on.
+    /// Returns the vertices with operand numbers `first`, `first + 2`, and so on: in a [`join`](Self::join) one cover has the even
+    /// numbers, the other the odd ones.
     fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }

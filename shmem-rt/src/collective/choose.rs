@@ -25,7 +25,7 @@ pub(crate) struct TeamShape {
     pub(crate) in_order: bool,
     /// Whether nodes have fewer cores than PEs.
     pub(crate) shares_cores: bool,
-    /// Whether the team has receive windows, or may still allocate them.
+    /// Whether the team has several nodes, and has [windows](super) (receive buffers for chunks) or may still allocate them.
     pub(crate) has_windows: bool,
     pub(crate) model: Model,
 }
@@ -54,7 +54,8 @@ const LEAST_OF_RING: usize = 16 << 10;
 /// Minimum bytes of a broadcast by rings where PEs share cores. It is large because each chunk wakes all members.
 const LEAST_OF_SHARED_RING: usize = 512 << 10;
 
-/// (members, bytes) from which a reduce-scatter by rings is faster: it reads and combines less, but waits for one more chunk.
+/// (members, bytes) from which a reduce-scatter by rings is faster than a barrier for each piece: each member reads and combines
+/// less, but waits for one more chunk.
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
 impl Team {
@@ -65,7 +66,8 @@ impl Team {
 }
 
 impl TeamShape {
-    /// Maximum number of members in a direct reduction, for which every operand has one cache line of the tile buffer.
+    /// Maximum number of members in a direct reduction: its stack buffer then has a cache line for every operand and for the
+    /// result.
     pub(crate) const MOST_DIRECT: usize = 127;
 
     pub(crate) fn of(team: &Team) -> Self {
@@ -81,7 +83,8 @@ impl TeamShape {
         }
     }
 
-    /// Returns the requested way, if it exists. Otherwise returns the first existing way that is faster than its successors.
+    /// Returns the requested way, if it exists. Otherwise returns the first of direct, rings and windows that exists and
+    /// [`pays`](Self::pays), or barriers.
     pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, symmetric: bool) -> Way {
         if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, symmetric)) {
             return way;
@@ -116,7 +119,7 @@ impl TeamShape {
             (Way::Barriers, _) => true,
             (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
             (Way::Rings, Pattern::Broadcast(bytes)) if self.shares_cores => bytes >= LEAST_OF_SHARED_RING,
-            // Slow, because each member would wake every other member.
+            // Slower than barriers, because each member would wake every other member.
             (Way::Rings, Pattern::Fcollect(_)) if self.shares_cores => false,
             (Way::Rings, Pattern::Broadcast(bytes) | Pattern::Fcollect(bytes)) => bytes >= LEAST_OF_RING,
             (Way::Rings, Pattern::Alltoall(part)) => part.saturating_mul(others) >= LEAST_OF_RING,
@@ -148,8 +151,8 @@ impl Pattern {
         Cut::of(self.stream(members), is_symmetric && !is_combined, pass_on)
     }
 
-    /// Returns the number of bytes that are cut into chunks: in a reduction one piece of the operand, otherwise all bytes of the
-    /// pattern.
+    /// Returns the number of bytes that are cut into chunks: in a reduction the slice of each operand that a member of a group gets
+    /// at the first level, otherwise all bytes of the pattern.
     pub(super) fn stream(self, members: usize) -> usize {
         match self {
             Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),

@@ -1,7 +1,7 @@
 //! The progress engine: executes the [schedules](super::schedule) of one member. Each poll executes all steps that need no wait.
 //!
 //! A waiting member polls the engine, for blocking and for started collectives. The engine never blocks. [`Transfers`] moves chunks
-//! and credits.
+//! of data, and credits: permissions to send further chunks.
 
 use shmem_core::planted_fault::mutant;
 
@@ -11,7 +11,7 @@ use super::schedule::{
     Then, TwoTree,
 };
 
-/// The memory and the transport of one member: its slots and credit counters, and its transfers to other ranks.
+/// The memory and the transport of one member: its slots (buffers of one chunk each) and credit counters, and its transfers.
 pub(super) trait Transfers {
     /// Returns the number of chunks that have arrived in a slot since the collective began.
     fn arrived(&self, slot: usize) -> u64;
@@ -96,7 +96,7 @@ impl Progress {
     }
 }
 
-/// Maximum number of slots whose credits are sent in one message.
+/// Maximum number of slots whose credits are given together.
 const MOST_TOGETHER: usize = 4;
 
 /// The progress of one member in one schedule.
@@ -159,7 +159,8 @@ impl Pipeline {
         true
     }
 
-    /// Gives a credit to the sender of the next chunk for a freed slot. Credits for a quarter of the slots are sent together.
+    /// Gives a credit to the sender of the next chunk for a freed slot. Credits for a quarter of the slots, at most
+    /// [`MOST_TOGETHER`], are given together.
     fn give(&mut self, transfers: &mut impl Transfers) {
         let quarter = (self.slots / 4).clamp(1, MOST_TOGETHER);
         if !self.emptied.is_multiple_of(quarter) {

@@ -32,7 +32,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If another thread is in a collective of this team.
+    /// If this thread or another one is in a collective of this team already.
     pub(crate) fn agree_on<'c>(
         &'c self,
         endpoint: &'c Endpoint,

@@ -193,8 +193,8 @@ impl Team {
     }
 }
 
-/// Runs any form of `collect`. Members compare `number`, a word of the destination or the root. `room` maps a number of elements
-/// to the destination.
+/// Runs any form of `collect`. Members compare `number`, which represents the destination or the root. `room` maps a number of
+/// elements to the destination.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,

@@ -35,7 +35,8 @@ pub(super) enum MismatchLocation {
     Elsewhere,
 }
 
-/// Reads a PE's record of its current call or, for `Some((team, place))`, of that request. None if the record changes meanwhile.
+/// Reads a PE's record of its current call or, for `Some((team, place))`, of the request that has this place in the team's table.
+/// None if the record changes meanwhile.
 fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
     let offset = match request {
         None => offset_of!(SystemArea, record),
@@ -57,8 +58,8 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     first.filter(|_| first == second)
 }
 
-/// Ends the job: another PE has started a request that this PE has not. `here` maps that PE's record to texts for (this PE, other
-/// PE).
+/// Ends the job: another PE has started a request that this PE has not. `here` maps the other PE's record to the texts for (this
+/// PE, the other PE).
 #[cold]
 pub(super) fn refuse_started(
     job: &Job,
@@ -119,7 +120,7 @@ impl Collective<'_> {
     }
 
     /// Ends the job if another member has started a collective before this barrier and this PE has not: both would hang. The
-    /// starter's mark reaches at least one such PE, so at least one PE detects the mismatch.
+    /// starter's [`Mark`] reaches at least one such PE, so at least one PE detects the mismatch.
     pub(super) fn refuse_strays(&self, signature: &CallSignature<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
@@ -171,7 +172,8 @@ fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
 /// Number of bits of a [`Mark`] that contain the number of barriers.
 const BARRIER_BITS: u32 = 24;
 
-/// A word that identifies a started request: number of the team's earlier barriers, hash of the signature, request number. Never 0.
+/// A word that identifies a started request: number of the team's earlier barriers, hash of the signature, request number (24, 32
+/// and 7 bits). Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) u64);
 
@@ -192,7 +194,8 @@ impl Mark {
     }
 }
 
-/// Returns the place of request `number` in the team's request table, and the index of the mark set that its barrier uses.
+/// Returns the place of request `number` in the team's request table, and the index (0 or 1) of the set of words that receive its
+/// marks.
 pub(super) fn place_of(number: u64) -> (usize, usize) {
     let (places, number) = (MOST_REQUESTS, number as usize);
     (number % places, number / places % 2)

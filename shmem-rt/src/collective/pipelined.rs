@@ -14,8 +14,8 @@
 //!   whose accesses cannot race. So a PE in another operation causes at worst a wrong result or a wait. The opening barrier finds
 //!   the mismatch.
 //! * **Objects** are written only where puts could write them ([`user_buffer`](super::user_buffer)).
-//! * **Sources** are read by transfers that go on. The maker of a [`ChunkTransfers`] keeps the source until the transfers are
-//!   complete: neither the call nor the process ends earlier ([`under_way`]).
+//! * **Sources** are read by transfers that may continue after a step has returned. The maker of a [`ChunkTransfers`] keeps the
+//!   source until the transfers are complete: neither the call nor the process ends earlier ([`under_way`]).
 //! * **No transfer's source is written meanwhile** by a collective. A result is forwarded after it has arrived. A reduction
 //!   overwrites sent data only with a value that was computed from these data (`schedule/halving_doubling.rs`).
 
@@ -45,7 +45,7 @@ use crate::job::Job;
 use crate::members::Members;
 use crate::state::team_indexes::WORLD;
 
-/// Maximum bytes of an item that is combined in slots, because the stack buffer must hold the partial results of a group.
+/// Maximum bytes of an item that is combined in slots: the stack buffer must hold the partial results of the largest group.
 const LARGEST: usize = 1 << 10;
 
 const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
@@ -130,7 +130,8 @@ impl Collective<'_> {
     }
 }
 
-/// The slots and credit counters of a collective, at the same offsets from the start of every member's slot of the arena.
+/// The slots (buffers of one chunk each) and credit counters of a collective, at the same offsets in the symmetric memory of every
+/// member.
 #[derive(Clone, Copy)]
 pub(super) struct Slots {
     arrived: usize,
@@ -192,7 +193,7 @@ pub(super) struct PeerMemory<'c> {
 }
 
 impl<'c> PeerMemory<'c> {
-    /// Returns the start of a member's slot in the arena; None for a member on another node.
+    /// Returns the start of a member's symmetric memory; None for a member on another node.
     fn near(&self, rank: usize) -> Option<*mut u8> {
         Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
     }

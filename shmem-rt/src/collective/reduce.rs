@@ -50,8 +50,8 @@ impl Combined {
     }
 }
 
-/// Evaluates to an operation on the numbers that items consist of. `$exact`: the order makes no difference, even for numbers that
-/// round.
+/// Evaluates to an operation on the numbers that items consist of. `$exact`: the order makes no difference, even for floating-point
+/// numbers.
 macro_rules! typed {
     ($item:ty, BitReducible::Bits, $op:ident, $exact:expr) => {
         Typed::new(<$item as BitReducible>::Bits::$op, |bits| bits, $exact)
@@ -63,7 +63,7 @@ macro_rules! typed {
 }
 
 /// A row describes one operation: name and family; name and family of its started form; its operands and the method of their
-/// numbers; whether the order makes no difference even for numbers that round; its description.
+/// numbers; whether the order makes no difference even for floating-point numbers; its description.
 macro_rules! reductions {
     ($($all:ident $of_all:ident, $start:ident $started:ident, ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
         impl Team {$(

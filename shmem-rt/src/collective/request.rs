@@ -4,21 +4,21 @@
 //! the PE ([`Work`]), which proceeds whenever the PE waits inside the library or tests a request. There is no progress thread.
 //!
 //! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k`
-//! further on. A mark contains a hash of the signature, the team's number of barriers, and a bit that is always 1. Unequal marks
-//! show that members started different collectives, or in another order. [`mismatch`](super::mismatch) detects a member that
-//! started nothing at its next barrier.
+//! further on. A mark contains the team's number of barriers, a hash of the signature, the number of the request, and a bit that is
+//! always 1. Unequal marks show that members started different collectives, or in another order. If some members have not started
+//! the collective, one of these finds a mark at its next barrier, and ends the job ([`mismatch`](super::mismatch)).
 //!
 //! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place,
 //! which is a set of counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No
 //! message of the new request reaches the counters before they are cleared:
 //!
 //! * The previous request at this place is complete on this PE, so all its messages have arrived.
-//! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the
-//!   previous request begins, and no member completes that request before all members have started it.
+//! * Before all members have started the new request, only marks arrive. Marks use two sets of words in turn. A set is cleared when
+//!   the previous request at this place begins, and no member completes that request before all members have started it.
 //!
 //! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use only
 //! memory of the runtime, which is kept until the runtime's channel is quiet. So a request borrows nothing of the program, and
-//! cannot conflict with a phase. Soundness depends on no other PE ([`pipelined`](super::pipelined)).
+//! cannot conflict with a [phase](crate::phase). Soundness depends on no other PE ([`pipelined`](super::pipelined)).
 
 use core::mem::offset_of;
 use core::panic::Location;
@@ -52,8 +52,8 @@ use crate::state::team_uses::RequestClaim;
 const LEAST: usize = 2 << 10;
 
 impl Team {
-    /// Returns the steps of a started collective; None if no data move. Items have `item` bytes. Chunks are short: several are
-    /// under way.
+    /// Returns the steps of a started collective; None if no data move. Items have `item` bytes. Chunks are short, so that several
+    /// are under way.
     pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<Progress> {
         let members = self.size();
         if members == 1 || pattern.bytes() == 0 {
@@ -264,7 +264,7 @@ struct RequestState {
     members: Arc<Members>,
     rank: usize,
     team: usize,
-    /// (place among the team's requests, index of the mark set that the barrier uses)
+    /// (place among the team's requests, index of the set of words that receive the marks)
     place: (usize, usize),
     mark: Mark,
     round: usize,

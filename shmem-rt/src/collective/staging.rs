@@ -29,9 +29,9 @@ use super::choose::Pattern;
 use super::user_buffer::RecvBuf;
 use crate::group::{BarrierKind, CallSignature, Collective};
 
-/// One barrier with the buffer for the calling PE's contribution: a barrier line, or half of the scratch. Lines and halves
-/// alternate. So one barrier for each piece is enough, because all readers of a buffer enter a barrier before its owner writes
-/// there again.
+/// One barrier with the buffer for the calling PE's contribution: a line of the barrier's flags, scratch, or the receive buffer of
+/// a PE alone on its node. Each buffer exists twice, and barriers alternate between both. So one barrier for each piece is enough,
+/// because all readers of a buffer enter a barrier before its owner writes there again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     barrier: u64,
@@ -203,7 +203,7 @@ pub(super) fn ring_bytes(members: usize) -> usize {
 pub(super) struct Ring<'c> {
     collective: &'c Collective<'c>,
     signature: &'c CallSignature<'c>,
-    /// Offset of the buffer in a member's slot of the arena (`room`), and number of slots of the buffer (`slots`).
+    /// Offset of the buffer in a member's symmetric memory (`room`), and number of chunks for which the buffer has space (`slots`).
     room: usize,
     slots: usize,
     /// Number of the collective's first chunk; chunks are counted for the life of the team.
@@ -217,9 +217,9 @@ pub(super) struct Ring<'c> {
 impl<'c> Ring<'c> {
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
-    /// Begins the chunks of a collective. The buffer is the window or, where the team has none, the receive buffer, which no other
-    /// node writes. The world's window is a part of the system area. All members of another team have taken the same bytes as a
-    /// window (`take_windows`).
+    /// Begins the chunks of a collective of one node. The buffer is the team's window (its memory for chunks) or, where the team
+    /// has none, the receive buffers, which no other node writes. The world's window is a part of the system area. All members of
+    /// another team have taken the same bytes as a window (`take_windows`).
     pub(super) fn new(collective: &'c Collective<'c>, signature: &'c CallSignature<'c>) -> Self {
         let team = collective.team;
         let (room, slots) = match team.has_windows() {
@@ -319,7 +319,7 @@ impl<'c> Ring<'c> {
         &team.system_at(endpoint, pe).teams[team.index].ring
     }
 
-    /// Returns the offset of a chunk in its owner's slot of the arena.
+    /// Returns the offset of a chunk in its owner's symmetric memory.
     fn offset(&self, number: u64) -> usize {
         self.room + (number % self.slots as u64) as usize * CHUNK_BYTES
     }
@@ -406,9 +406,9 @@ impl Collective<'_> {
         way
     }
 
-    /// Takes a window on each member, or on none if one member lacks the space. Windows live as long as anything of the team.
-    /// Members first compare call signatures ([`exact_agreement`](super::exact_agreement)), because they will write to each other's
-    /// windows.
+    /// Takes a window on each member, or on none if one member lacks the space. Windows are freed together with the team's index.
+    /// Members first compare call signatures ([`exact_agreement`](super::exact_agreement)), because they will write to, or read,
+    /// each other's windows.
     fn take_windows(&self, signature: &CallSignature<'_>) {
         self.compare_signatures(signature);
         let team = self.team;
@@ -424,7 +424,8 @@ impl Collective<'_> {
         team.uses.keep_window(range);
     }
 
-    /// Takes the first range that is free in all members' memory of teams, if there is one. Members have compared call signatures.
+    /// Takes the first range that is free, on all members, in the memory of teams, if there is one. Members have compared call
+    /// signatures.
     pub(crate) fn place(
         &self,
         signature: &CallSignature<'_>,

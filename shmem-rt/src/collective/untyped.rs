@@ -34,7 +34,7 @@ pub struct Fold {
     pub combine: unsafe fn(into: *mut u8, from: *const u8, items: usize),
     /// Bytes of an item: 1, 2, 4, 8 or 16.
     pub size: usize,
-    /// Whether the result depends on the order, as for sums and products of numbers that round.
+    /// Whether the result depends on the order, as for floating-point sums and products.
     pub rounds: bool,
     /// Name of the operation, which members compare.
     pub name: &'static str,

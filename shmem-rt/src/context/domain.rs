@@ -78,7 +78,7 @@ impl<K: ContextLevel> Domain<K> {
     ///
     /// # Errors
     ///
-    /// As [`World::create_ctx`].
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit (endpoint) is left for the context.
     ///
     /// Source: "OpenSHMEM contexts" (draft, 2015), `shmem_ctx_create`.
     #[track_caller]

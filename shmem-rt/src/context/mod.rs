@@ -1,7 +1,8 @@
 //! Contexts: further streams of operations, each with its own fence and quiet.
 //!
-//! A [`Context`] owns its endpoint and borrows nothing, so it lives across phases. Operations are issued through a [`Ctx`], which
-//! [`bind`](Context::bind) returns. A `Ctx` borrows the world, so no exclusive phase can be entered while a `Ctx` lives.
+//! A [`Context`] owns its endpoint and borrows nothing, so it lives across [phases](crate::phase). Operations are issued through a
+//! [`Ctx`], which [`bind`](Context::bind) returns. A `Ctx` borrows the world, so no exclusive phase can be entered while a `Ctx`
+//! lives.
 //!
 //! Source: OpenSHMEM 1.6, `shmem_ctx_create`.
 
@@ -45,7 +46,8 @@ pub struct Context<K: ContextKind> {
 
 /// A token that issues operations through a context.
 pub struct Ctx<'w, K: ContextKind> {
-    /// A copy of the context's endpoint, never dropped. Inline, so that loops with stores keep its base and stride in registers.
+    /// A copy of the context's endpoint, never dropped. Inline, so that loops with stores keep the base address and the stride of
+    /// PEs' memory in registers.
     endpoint: ManuallyDrop<Endpoint>,
     /// Stands for a reference to the context, so that the token is `Send` only if several threads may use the context.
     _kind: PhantomData<&'w K>,
@@ -53,8 +55,8 @@ pub struct Ctx<'w, K: ContextKind> {
 
 impl<L: ThreadLevel> World<L> {
     /// Creates a context for one thread (`K` is `Private`), for one thread at a time (`Serialized`) or for any thread (`Multiple`).
-    /// A context of kind `NoStore<K>` only reads. Not collective. A context of the world's thread level is in the world's domain; a
-    /// context of another level has a domain of its own.
+    /// A context of kind `NoStore<K>` only reads. Not collective. A context of the world's thread level is in the world's domain,
+    /// unless that level is serialized; any other context has a domain of its own.
     ///
     /// # Errors
     ///
@@ -83,7 +85,8 @@ impl Team {
     /// # Errors
     ///
     /// [`TeamError::Contexts`](crate::TeamError::Contexts) if the team's contexts are all in use
-    /// ([`TeamConfig::contexts`](crate::TeamConfig::contexts)), and otherwise as [`World::create_ctx`].
+    /// ([`TeamConfig::contexts`](crate::TeamConfig::contexts)). [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no
+    /// endpoint is left for the context.
     ///
     /// # Panics
     ///

@@ -5,11 +5,12 @@
 //! into messages and unpacks them. [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a
 //! round.
 //!
-//! A sender without a free slot handles arrived items, so PEs that flood each other make progress. The number of unanswered queries
-//! is bounded, because the receiver stores queries that it has no space to answer. Answers are always received.
+//! A sender that finds no free message slot at the receiver handles arrived items, so PEs that flood each other make progress. The
+//! number of unanswered queries is bounded, because the receiver stores queries that it has no space to answer. Answers are always
+//! received.
 //!
-//! An exchange may be used in a phase. A phase allows no barrier before its end, so a round uses messages only, and one
-//! word on PE 0 that counts messages.
+//! An exchange may be used in a [phase](crate::phase). A phase allows no barrier before its end, so a round uses messages only, and
+//! one word on PE 0 that counts messages.
 
 mod item_messages;
 mod queries;
@@ -111,9 +112,9 @@ impl Default for ExchangeOptions {
 
 /// Items that PEs send to each other; the receiver handles each item. Made by [`World::exchange`].
 ///
-/// Items are sent in batches. Any number of items needs only bounded memory, because a sender without a free slot handles incoming
-/// items first. Items of one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE
-/// has items left. Then the exchange may be used again.
+/// Items are sent in batches. Any number of items needs only bounded memory, because a sender that finds no free slot at the
+/// receiver handles incoming items first. Items of one PE are handled in the order in which they were sent. All PEs make each call,
+/// which returns when no PE has items left. Then the exchange may be used again.
 ///
 /// The token is the world, a context or, in a phase, the token of [`World::local_with_exchanges`]. Handlers in a phase may change
 /// symmetric objects as `&mut`, so that any PE can update plain data.

@@ -9,7 +9,7 @@ use super::item_messages::Content;
 use super::round::ExchangeRound;
 use super::{Exchange, ExchangeToken};
 
-/// Maximum number of messages of unanswered queries to one PE.
+/// Limit on the unanswered queries to one PE, as a number of full messages.
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
@@ -52,7 +52,8 @@ impl<T: PlainData> Exchange<T> {
             size_of::<A>(),
             post.bytes()
         );
-        // Positions of queries are stored until the answers arrive. The limit keeps them within the size of `ASKED` messages.
+        // Positions of queries are stored until the answers arrive. The limit is the number of queries, or of positions if these
+        // are larger, that fit `ASKED` messages.
         let limit = ASKED * post.capacity(size_of::<T>().max(size_of::<usize>()));
         let pes = post.rings.pes.clone();
         let mut queries = queries.into_iter().enumerate().fuse();

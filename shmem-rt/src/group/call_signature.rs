@@ -14,8 +14,8 @@ use crate::caller::finds;
 /// Maximum bytes of an operation's name.
 const NAME: usize = 24;
 
-/// Words before the arguments in a part of a signature: numbers of the barrier and of the collective's first barrier, number of
-/// arguments, name.
+/// Words before the arguments in each part of a signature (members compare one part in each barrier): numbers of the barrier and of
+/// the collective's first barrier, number of arguments, name.
 const HEAD: usize = 3 + NAME / 8;
 
 /// Number of arguments in one part.
@@ -27,17 +27,17 @@ pub(crate) const END: &str = "the end of the program";
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
-    /// Row of the operation table that contains the operation.
+    /// The family of the operation: its row in the operation table of observers.
     pub(crate) family: Family,
 }
 
 impl Operation {
-    /// Returns the operation of a row that has only one, with the name of the row.
+    /// Returns the operation of a family that has only one, with the name of the family.
     pub(crate) const fn of(family: Family) -> Self {
         Self::named(family, family.name())
     }
 
-    /// Returns one of several operations of a row.
+    /// Returns one of several operations of a family.
     pub(crate) const fn named(family: Family, name: &'static str) -> Self {
         assert!(name.len() <= NAME, "a name is stated as a whole");
         Self { name, family }
@@ -53,7 +53,8 @@ impl From<Family> for Operation {
 /// Operation and arguments of a collective call. The job ends unless they are equal on all members.
 pub(crate) struct CallSignature<'a> {
     pub operation: Operation,
-    /// Whether the collective opens a phase. The hash excludes this flag, because a collision would make a phase unsound.
+    /// Whether the collective opens a [phase](crate::phase). The hash excludes this flag, because a collision would make a phase
+    /// unsound.
     pub opens: bool,
     /// Arguments that must be equal on all members: sizes, offsets, ranks, [texts](words_of).
     pub arguments: &'a [u64],
@@ -74,7 +75,7 @@ impl<'a> CallSignature<'a> {
         Self::of_call(Family::Memory, name, arguments, subject)
     }
 
-    /// Returns the signature of a call of the program to one of several operations of a row.
+    /// Returns the signature of a call of the program to one of several operations of a family.
     #[track_caller]
     pub(crate) fn of_call(
         family: Family,
@@ -136,8 +137,8 @@ thread_local! {
     static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Returns the source line of a call that is not in Rust; `None` if calls are in Rust. Only the second lookup for the same barrier
-/// searches, because a search of debug information is slow.
+/// Returns the source line of a call that is not in Rust, `Some(None)` if it is not known, and `None` if calls are in Rust. Only a
+/// repeated lookup for the same barrier searches, because a search of debug information is slow.
 fn place(team: usize, count: u64) -> Option<Option<(&'static str, u32)>> {
     let finds = finds()?;
     let is_known = ASKED.replace((team, count)) == (team, count);

@@ -81,7 +81,7 @@ pub struct Team {
     pub(crate) uses: Arc<Uses>,
 }
 
-/// Offset of the world's window in the slot of a PE.
+/// Offset of the world's window (its memory for chunks of long collectives) in the symmetric memory of a PE.
 const WINDOW: usize = offset_of!(SystemArea, window);
 
 impl Team {
@@ -215,7 +215,7 @@ impl Team {
         self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
-    /// Whether members have receive windows (buffers for long collectives); None if they have not tried to allocate them.
+    /// Whether members have windows (memory for chunks of long collectives); None if they have not tried to allocate them.
     pub(crate) fn has_windows(&self) -> Option<bool> {
         self.uses.window().map(Option::is_some)
     }
@@ -312,7 +312,7 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
     );
 }
 
-/// Ratio of two times for one byte: to arrive from another node, and to be copied by a core on its node.
+/// The time for a byte to arrive from another node, divided by the time for a core to copy a byte.
 const NEAR: usize = 4;
 
 /// A collective in progress, in one thread.

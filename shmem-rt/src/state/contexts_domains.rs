@@ -89,7 +89,7 @@ impl ContextTable {
         }
     }
 
-    /// Creates a context without a domain, in a world of thread level `world`.
+    /// Creates a context for which the program names no domain, in a world of thread level `world`.
     pub(crate) fn create_alone(&mut self, level: Level, world: Level) -> Result<Held, ContextError> {
         // In a serialized world, another thread may use the context while the world is used, so it needs a domain of its own.
         if level == world && level != Level::Serialized {

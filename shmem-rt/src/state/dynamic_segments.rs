@@ -1,4 +1,4 @@
-//! Memory that was made after the start: dynamic segments, and pools of arrays.
+//! Memory that was made after the start: dynamic segments, some of which are pools for the chunks of arrays.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -26,7 +26,8 @@ impl DynamicMemory {
 pub(crate) enum End {
     /// The whole segment with this index: it is removed.
     Segment(u32),
-    /// Pages of a heap that the array had placed by chunk: they are replaced by new pages on the partition's nodes.
+    /// Pages of a heap that an array had bound to the NUMA nodes of its chunks: they are replaced by new pages on the partition's
+    /// NUMA nodes.
     Pages {
         /// The pages, in bytes from the start of the slot.
         range: Range<usize>,
@@ -40,7 +41,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Pool {
     pub(crate) traits: Traits,
-    /// Class of the chunks in the pool: an index into the NUMA nodes of the PE.
+    /// Class of the chunks in the pool. They are on one NUMA node of the PE: number `class`, modulo the number of its nodes.
     pub(crate) class: usize,
     pub(crate) segment: u32,
     /// Whether all pages of the pool are populated on this PE.

@@ -12,7 +12,7 @@ use crate::error::{MAX_NAME, NameError};
 
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmnames");
 
-/// Bytes of the list's head: a mark, the number of bytes that follow, and their checksum.
+/// Bytes of the list's head: a magic number, the number of bytes that follow, and their checksum.
 pub(crate) const HEAD: usize = size_of::<[u64; 3]>();
 
 /// An object with a name.

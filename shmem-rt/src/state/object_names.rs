@@ -20,7 +20,7 @@ pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock:
 pub(crate) struct ObjectNames {
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
-    /// A weak reference, because diagnostics outlive the job, whose files must be closed at its end.
+    /// The persistent partitions. A weak reference, because diagnostics outlive the job, and these files must be closed at its end.
     pub(crate) shelves: Weak<Mutex<Vec<PersistentPartition>>>,
     pub(crate) room: Arc<Mutex<TeamAllocator>>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct ObjectNames {
 struct NamedObject {
     whole: Extent,
     name: String,
-    /// Whether `name` is the name of a static, to which an index can be appended. Otherwise it is a description.
+    /// Whether an index can be appended to `name`, as for a static or a named object. Otherwise the name is a description.
     is_called: bool,
     /// Whether the object is an array of [`World::array`](crate::World::array). Ranges of elements of such an array are not named.
     is_array: bool,

@@ -48,7 +48,8 @@ impl TeamTable {
         self.set(|team| team.as_ref().is_some_and(|uses| uses.is_dropped()))
     }
 
-    /// Frees, and returns, the teams that all members have dropped. `dropped(pe)` returns the indexes that PE `pe` has dropped.
+    /// Frees, and returns, the teams that all members have dropped. `dropped(pe)` returns the indexes that PE `pe` has dropped, or
+    /// None if that is unknown.
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
         let made = self.teams.iter_mut().enumerate().skip(NODE + 1);
         let gone = made.filter_map(|(index, team)| {

@@ -2,7 +2,8 @@
 //!
 //! PEs are in different teams, so their free ranges differ. The members of a team find the first offset that is free on all of them
 //! in rounds. In each round, every member [proposes](TeamAllocator::propose) its first free range at or after a candidate, and the
-//! highest proposal is the next candidate. The search ends when all members propose the same range, because proposals only rise.
+//! highest proposal is the next candidate. The search ends when all members propose the same range, or one has none left. It does
+//! end, because proposals only rise.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -43,12 +43,12 @@ pub(crate) struct Uses {
     /// Number of the thread that is in a collective, written by that thread; 0 before it is written.
     thread: AtomicUsize,
     contexts: AtomicUsize,
-    /// A bit for each slot of a started collective: whether the slot is in use.
+    /// A bit for each place of a started collective in the team's request table: whether the place is in use.
     requests: AtomicUsize,
     /// Objects of the team whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Range of each member's slot to which other members write data in collectives. Unset: not searched yet; `None`: no memory.
+    /// Range of each member's slot for the chunks of long collectives. Unset: not searched yet; `None`: no memory.
     window: OnceLock<Option<Range<usize>>>,
 }
 
@@ -164,7 +164,7 @@ impl Uses {
         assert!(kept.is_ok(), "members take windows once");
     }
 
-    /// Returns the range to which members write chunks, or `None` if the members have not searched for free memory yet.
+    /// Returns the range for chunks (`Some(None)`: no memory), or `None` if the members have not searched for free memory yet.
     pub(crate) fn window(&self) -> Option<&Option<Range<usize>>> {
         self.window.get()
     }

@@ -1,4 +1,5 @@
-//! The registered threads of a PE. Their numbers are reused as late as possible.
+//! The registered threads of a PE. Numbers are reused, oldest first; with a limit on the threads, after all numbers below the limit
+//! were used.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::Location;

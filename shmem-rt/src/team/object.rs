@@ -73,7 +73,8 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     ///
     /// # Panics
     ///
-    /// As [`SymBox::over`], and if a PE is no member of the team that made the object.
+    /// If a PE is no member of the team that allocated the object, or its copy has too few elements for the distribution or no
+    /// whole number of the distribution's blocks.
     #[track_caller]
     pub fn over<'a, E: SymmetricData, D: Distribution>(
         &'a self,

@@ -61,8 +61,8 @@ impl Team {
         })
     }
 
-    /// Opens objects of this team for reading on all members. As [`local`](Self::local), except that `body` gets a `&` to each
-    /// copy.
+    /// Opens objects of this team for reading on all members. Runs `body` between two barriers, with a `&` to the calling PE's copy
+    /// of each object.
     ///
     /// # Panics
     ///

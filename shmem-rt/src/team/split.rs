@@ -260,7 +260,7 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
         let distance = stride.checked_mul(isize::try_from(k).ok()?)?;
         start.checked_add_signed(distance).filter(|rank| *rank < parent)
     };
-    // If any rank is out of range, the last rank is.
+    // Checks the last rank first, so that a huge `size` is refused without a list of all ranks.
     let ranks = rank(size - 1).and_then(|_| (0..size).map(rank).collect());
     ranks.ok_or_else(|| {
         TeamError::Refused(format!(

@@ -1,12 +1,13 @@
 //! Recursive halving and doubling: a reduce-scatter, level by level, and an allgather the same way back, in groups of any size.
 //!
-//! At first each rank is a group. At each level neighbouring groups, its *members*, merge into one ([`Radices`]). The ranks of the
-//! merged groups that hold the same slice of a block cut that slice into pieces, exchange the pieces (what a rank sends of a piece
-//! is a *chunk*), and combine what arrives. So a rank holds a smaller slice of a larger group at each level, and in the end its
-//! part of the result. On the way back ranks exchange the pieces until all have the block.
+//! The data are cut into blocks. At first each rank is a group that holds whole blocks. At each level neighbouring groups merge
+//! into one, whose *members* they are ([`Radices`]). In each member one rank holds a given slice of a block. These ranks cut the
+//! slice into pieces, exchange the pieces (what a rank sends of a piece is a *chunk*), and combine what arrives. So a rank holds a
+//! smaller slice of a larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces
+//! until all have the block.
 //!
 //! The last group of a level may have fewer members, which then hold more slices each ([`RankSlices`]). A level, except the last,
-//! that would make more than `MOST_SLICES` slices keeps them whole, and gives each slice to one member.
+//! that would cut a block into more than `MOST_SLICES` slices keeps slices whole, and gives each slice to one member.
 //!
 //! Blocks are pipelined: in turn `t`, step `s` works on block `t - LAG s`, so that other blocks are sent while a step waits. Inside
 //! a step all ranks process chunks in the order of slices, then of a member's pieces, then of distance from sender to receiver.
@@ -50,7 +51,8 @@ struct ChunkMove {
 }
 
 impl HalvingDoubling {
-    /// Returns the schedule of `rank`. Chunks have at most `most` bytes, items `grain` bytes; a block has a chunk per group member.
+    /// Returns the schedule of `rank`. Chunks have at most `most` bytes, items `grain` bytes; a block has a chunk for each member
+    /// of a group of the first level.
     pub(in crate::collective) fn new(
         rank: usize,
         radices: Radices,
@@ -103,7 +105,7 @@ impl HalvingDoubling {
             })
     }
 
-    /// Returns the chunks of one slice, in order, as (turn, distance).
+    /// Returns the chunks of one slice, in order, as ([`turn`](ChunkMove::turn), [`distance`](ChunkMove::distance)).
     fn inside(&self, level: usize, group: Group) -> impl Iterator<Item = (usize, usize)> + use<> {
         let pieces = self.radices.each[level].cut.div_ceil(group.members);
         (0..pieces).flat_map(move |turn| (1..group.members).map(move |distance| (turn, distance)))
@@ -118,7 +120,7 @@ impl HalvingDoubling {
         Some((self.holder(level, group, to, passage.slice), piece))
     }
 
-    /// Returns piece `turn` of a slice's pieces that member `owner` gets, as a slice of the next level; None if the member gets
+    /// Member `owner` gets some pieces of a slice: returns number `turn` of these, as a slice of the next level; None if there are
     /// fewer.
     fn piece(
         &self,
@@ -287,7 +289,8 @@ struct Level {
     radix: usize,
     /// Number of pieces into which a slice is cut; 1 where slices stay whole.
     cut: usize,
-    /// Level whose digit of a slice selects the member that gets the slice: this level, if it cuts slices.
+    /// Level whose digit in a slice's number selects the member that gets the slice: this level if it cuts slices, else a lower one
+    /// that does.
     decider: usize,
     /// Number of ranks from the start of one member of a group to the start of the next.
     distance: usize,
@@ -296,10 +299,11 @@ struct Level {
 }
 
 impl Radices {
-    /// The largest radix, because each other member of a group needs slots for two chunks.
+    /// The largest radix: a reduction holds the chunks of all other members in slots, of which a window for these chunks has at
+    /// least 8.
     pub(in crate::collective) const MOST: usize = 8;
 
-    /// Returns the radices for `ranks` ranks: fours, and a rest. Fours need about as many messages as twos, in half the rounds.
+    /// Returns the radices for `ranks` ranks: mostly fours. Fours need about as many messages as twos, in half the rounds.
     pub(in crate::collective) fn of(ranks: usize) -> Self {
         assert!(ranks > 0, "of no ranks there is no value");
         let level = Level { radix: 1, cut: 1, decider: 0, distance: 1, weight: 1 };
@@ -316,7 +320,8 @@ impl Radices {
                 .for_each(|radix| radices.push(radix));
         } else {
             let mut groups = ranks;
-            // Three members of a group of four could not share four slices evenly; groups of two can.
+            // The last group of four would have three members, which cannot share four slices evenly. So the first level makes
+            // groups of two.
             if ranks % 4 == 3 {
                 radices.push(2);
                 groups = groups.div_ceil(2);
@@ -356,7 +361,7 @@ impl Radices {
                 cut_levels.0[cut_levels.1] = number;
                 cut_levels.1 += 1;
             } else {
-                // Each such level uses another digit, so that slices go to different members.
+                // Such levels use the digits of the levels that cut in turn, so that slices go to different members.
                 level.decider = cut_levels.0[whole % cut_levels.1];
                 whole += 1;
             }

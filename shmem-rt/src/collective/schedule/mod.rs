@@ -1,8 +1,9 @@
 //! Schedules: algorithms of collectives of long data, as generators of steps. They are independent of memory and transport.
 //!
-//! A schedule belongs to one rank, and depends on the numbers of ranks and bytes alone. [`sends`](Schedule::sends) generates the
-//! chunks that the rank sends, in order, each with the number of chunks that must have arrived before.
-//! [`receives`](Schedule::receives) generates the chunks that arrive. The [engine](super::engine) carries out both side by side.
+//! A schedule belongs to one rank, and depends on the numbers of ranks and bytes, the root and the [cut](Cut) alone.
+//! [`sends`](Schedule::sends) generates the chunks that the rank sends, in order, each with the number of chunks that must have
+//! arrived before. [`receives`](Schedule::receives) generates the chunks that arrive. The [engine](super::engine) carries out both
+//! side by side.
 //!
 //! | schedule | for | |
 //! |---|---|---|
@@ -19,8 +20,8 @@
 //!
 //! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has
 //! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks
-//! that are held for a reduction are consecutive, and fewer than the slots minus the credits that are given together. So the chunk
-//! can be sent.
+//! that are held for a reduction are consecutive, and at most as many as the slots minus the credits that are given together. So
+//! the chunk can be sent.
 //!
 //! **Pipelines.** A collective has one schedule, or two independent ones (two trees) that share the slots and have their own credit
 //! counters.
@@ -144,17 +145,17 @@ impl Chunks {
 /// Bytes of the shortest chunk, of which a window has `MOST_SLOTS`. A shorter chunk takes a provider about as long.
 const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
 
-/// Maximum bytes of a chunk in a window, where the receiver forwards or combines chunks.
+/// Maximum bytes of a chunk in a window, where receivers forward what they receive.
 const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
 
-/// Maximum bytes of a chunk in a window otherwise: half a window, so one chunk travels while another is copied. More chunks gain
-/// nothing where cores do the transfer, and each chunk costs a signal and a credit.
+/// Maximum bytes of a chunk in a window, where no receiver forwards data: half a window, so one chunk travels while another is
+/// copied. More chunks gain nothing where cores do the transfer, and each chunk costs a signal and a credit.
 const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 
 /// Maximum bytes of a chunk that is written directly to an object, and forwarded from there.
 const MOST_PASSED_ON: usize = 256 << 10;
 
-/// Length of chunks, and number of chunks that may be under way to one member.
+/// Length of chunks, and number of slots: of chunks that may be under way to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Upper limit on the bytes of a chunk; the size of a slot.
@@ -173,7 +174,7 @@ impl Cut {
         }
     }
 
-    /// Chooses the cut of `bytes` bytes that travel through windows. `pass_on`: receivers may forward or combine chunks.
+    /// Chooses the cut of `bytes` bytes that travel through windows. `pass_on`: receivers may forward what they receive.
     pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
         // Chunks are short, so that several are in flight.
         let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };

@@ -17,7 +17,7 @@ pub(in crate::collective) struct TwoTree {
     root: usize,
     /// Number of this rank in the trees; the root has 0.
     number: usize,
-    /// Index of the tree: 0 or 1.
+    /// Index of the tree: 0 for the first tree, whose leaves are odd numbers, 1 for the second.
     way: usize,
     /// The chunks of both trees.
     chunks: Chunks,
