@@ -1,4 +1,4 @@
-//! The checked barrier, with which every collective begins.
+//! The checked barrier, with which every blocking collective begins.
 //!
 //! **On a node** each member polls one cache line of each other member ([`BarrierFlags`](shmem_core::sync::BarrierFlags)), or adds
 //! to a counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone.

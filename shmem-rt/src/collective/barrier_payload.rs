@@ -35,7 +35,8 @@ use crate::members::Layout;
 /// Alignment of the end of a contribution in bytes: a multiple of every number's size, so that no number is split.
 pub(super) const GRAIN: usize = 16;
 
-/// Data that travel with the words of a barrier between nodes. The member that acts for its node calls these methods.
+/// Data that travel with the words of a barrier between nodes. All methods but `signature` are called by the member that acts for
+/// its node alone.
 pub(super) trait Payload {
     /// Returns the call signature of the node, or None if this barrier compares none.
     fn signature(&self) -> Option<&[u64; SIGNATURE_WORDS]> {

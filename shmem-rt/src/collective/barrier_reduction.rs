@@ -2,9 +2,9 @@
 //!
 //! After each round a node has the partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of
 //! these nodes' ranks. So operands are combined in the order of the [tree](super::reduction_order), each exactly once. For an exact
-//! operation (one whose result is the same in any order) a single value replaces the cover. A value has the same offset on all
-//! nodes, so the sender knows the offset. On a node's first member, received values are stored in the receive buffer, and combined
-//! values in the work buffer ([`barrier_payload`](super::barrier_payload)).
+//! operation (one whose result is the same in any order), except in a scan, a single value replaces the cover. A value has the same
+//! offset on all nodes, so the sender knows the offset. On a node's first member, received values are stored in the receive buffer,
+//! and combined values in the work buffer ([`barrier_payload`](super::barrier_payload)).
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -29,7 +29,7 @@ pub(super) struct PartialResults<'p> {
     bytes: usize,
     op: &'p dyn ReduceOp,
     is_scan: bool,
-    /// Whether the operation is exact, so that one value represents any set of nodes.
+    /// Whether one value represents any set of nodes: the operation is exact, and this is no scan.
     is_exact: bool,
     /// Contribution of a node's only member, replaced by the result. None if nodes have several members: these contribute in
     /// scratch.
@@ -71,8 +71,8 @@ impl Collective<'_> {
     }
 }
 
-/// Returns the maximum bytes of a value, a multiple of [`GRAIN`]. For an operation that is not exact, 0 if ranks are not in order
-/// by node: a cover would then have nearly as many values as there are members.
+/// Returns the maximum bytes of a value, a multiple of [`GRAIN`]. For a scan or an operation that is not exact, 0 if ranks are not
+/// in order by node: a cover would then have nearly as many values as there are members.
 pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
@@ -228,7 +228,8 @@ impl<'p> PartialResults<'p> {
         count
     }
 
-    /// Combines the operands of the first `ranks` ranks, the last of which is on this node. Called after the barrier of a scan.
+    /// Combines the operands of the first `ranks` ranks: all ranks of lower nodes, then some or none of this node. Called after the
+    /// barrier of a scan.
     fn combine_up_to(&self, collective: &Collective<'_>, ranks: usize, into: &mut [u8]) {
         let team = collective.team;
         let first = self.layout.ranks(team.node).start;

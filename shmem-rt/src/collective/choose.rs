@@ -258,7 +258,8 @@ impl TeamShape {
     fn added_up(self, bytes: usize, exact: bool) -> Load {
         let values = |nodes: usize| if exact { 1 } else { most_values(nodes, self.each()) };
         let (arriving, most) = values_and_bytes(self.nodes, self.each() > 1, values);
-        // Buffers have space for the largest cover; an average cover has about two thirds of its values.
+        // Buffers have space for the largest cover (partial results of a set of ranks); an average cover has about two thirds of
+        // its values.
         let sent = if exact { arriving as f64 } else { arriving as f64 / 1.5 };
         self.met(bytes.div_ceil(most.max(1)), sent * bytes as f64)
     }

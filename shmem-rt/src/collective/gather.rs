@@ -292,7 +292,7 @@ impl Collective<'_> {
     }
 
     /// Allgathers `items` items of `size` bytes from each member, where `items` may differ by member. `room` maps the total number
-    /// of items to the destination, or None on a member without one.
+    /// of items, and all lengths, to the destination, or to None on a member without one.
     pub(super) fn allgatherv<'r>(
         &self,
         signature: &CallSignature<'_>,

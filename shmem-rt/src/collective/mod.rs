@@ -37,7 +37,7 @@
 //!
 //! # Opening barrier and results
 //!
-//! Every collective begins with a checked [`barrier`], which carries a hash of the operation and its
+//! Every blocking collective begins with a checked [`barrier`], which carries a hash of the operation and its
 //! [arguments](compared_argument). A difference of hashes ends the job with an error text that names both calls ([`mismatch`]).
 //! Hashes can collide, so members compare the arguments themselves where memory safety depends on that ([`exact_agreement`]).
 //!

@@ -1,6 +1,6 @@
-//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a
-//! schedule. A chunk is written to a slot of the receiver's window, and the receiver copies it from the slot to the result. Where
-//! the result is a symmetric object, a chunk that is not combined goes straight to its place there.
+//! Pipelined collectives of long data between nodes: a barrier opens the windows (receive buffers), and the [engine](super::engine)
+//! carries out a schedule. A chunk is written to a slot of the receiver's window, and the receiver copies it from the slot to the
+//! result. Where the result is a symmetric object, a chunk that is not combined goes straight to its place there.
 //!
 //! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins,
 //! nothing is under way to a window, because every member has waited for all chunks and credits of the collective before. Counters

@@ -9,8 +9,8 @@
 //! the collective, one of these finds a mark at its next barrier, and ends the job ([`mismatch`](super::mismatch)).
 //!
 //! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place,
-//! which is a set of counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No
-//! message of the new request reaches the counters before they are cleared:
+//! which is a set of counters and slots (buffers of one chunk each) in the system area of every PE. A start clears the counters,
+//! then sends its mark. No message of the new request reaches the counters before they are cleared:
 //!
 //! * The previous request at this place is complete on this PE, so all its messages have arrived.
 //! * Before all members have started the new request, only marks arrive. Marks use two sets of words in turn. A set is cleared when

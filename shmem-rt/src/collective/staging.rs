@@ -4,11 +4,11 @@
 //! on each member, and needs no barrier for each piece. [`Collective::staged`] uses either. Symmetric objects are read and written
 //! in place (`Collective::copy_on`).
 //!
-//! **Rings.** All members step through the same chunks in the same order, and mark even those chunks as taken that they do not
-//! read. The first chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the
-//! three rules of rings ([`RingWords`]) whatever the others do, so no slot is read while it is written. Where PEs share cores,
-//! waking a PE costs more than a chunk. So a member wakes the others late, by ringing their doorbells: with its next chunk, before
-//! it waits, and at the end.
+//! **Rings.** All members step through the same chunks (contents of one slot of a buffer) in the same order, and mark even those
+//! chunks as taken that they do not read. The first chunk may be written before the opening barrier, since it is in the member's
+//! own slot. Each member keeps the three rules of rings ([`RingWords`]) whatever the others do, so no slot is read while it is
+//! written. Where PEs share cores, waking a PE costs more than a chunk. So a member wakes the others late, by ringing their
+//! doorbells: with its next chunk, before it waits, and at the end.
 
 use core::cell::Cell;
 use core::marker::PhantomData;

@@ -1,6 +1,6 @@
 //! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
-//! Data are in symmetric memory at [places](Places) that are equal on all members. Therefore long data are read and written in
+//! Data are in symmetric memory at [places](Places) that are equal on all members. So on one node long data are read and written in
 //! place. Other data travel as in typed collectives. A [`Fold`] combines items of which only the size is known. It follows the
 //! [tree](super::reduction_order) of typed reductions, so its results have the same bits.
 
@@ -17,7 +17,7 @@ use super::reduction_order::{self, Operands};
 use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{CallSignature, Collective, Team};
 
-/// The source and the destination of a collective, as offsets from the start of every member's slot.
+/// The source and the destination of a collective, as offsets from the start of every member's symmetric memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     /// Place that the collective reads.

@@ -28,7 +28,7 @@ const FEW: usize = 64;
 pub(super) struct SendBuf<'b> {
     start: *mut u8,
     len: usize,
-    /// Extent of the symmetric object; None for program memory.
+    /// Extent of the symmetric object; None for memory of the program or the runtime.
     object: Option<Extent>,
     borrowed: PhantomData<&'b [u8]>,
 }

@@ -16,8 +16,8 @@ pub(super) struct ExchangeRound<'x, T> {
 }
 
 impl<T: PlainData> ExchangeRound<'_, T> {
-    /// Sends an item, batched with others, to a PE (also to this one). Returns `false` if no slot of the receiver is free; the
-    /// receiver frees slots when it takes items. Items to one PE arrive in order.
+    /// Sends an item, batched with others, to a PE (also to this one). Returns `false`, and keeps no item, if the batch is full and
+    /// no slot of the receiver is free. The receiver frees slots when it takes items. Items to one PE arrive in order.
     #[inline]
     pub(super) fn put<A: PlainData>(&mut self, content: Content, to: usize, item: &A) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;

@@ -40,7 +40,7 @@ pub(crate) enum BarrierKind {
     Counter,
 }
 
-/// Maximum number of members for [`BarrierKind::Lines`], whose work grows with the square of that number.
+/// Maximum number of members for which [`BarrierKind::Lines`] is chosen unasked: its work grows with the square of their number.
 const MOST_IN_LINES: usize = 8;
 
 impl BarrierKind {
@@ -277,7 +277,7 @@ impl Ranked for Team {
     }
 }
 
-/// Returns the offset of an address in the calling PE's slot. Panics if the address is not symmetric.
+/// Returns the offset of an address in the calling PE's symmetric memory. Panics if the address is not symmetric.
 #[track_caller]
 pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: SymAddr) -> usize {
     endpoint.require_open(Location::caller());

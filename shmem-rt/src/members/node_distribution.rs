@@ -104,7 +104,7 @@ pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
-/// Returns an upper limit on the vertices in a cover of `leaves` consecutive leaves of the reduction tree.
+/// Returns an upper limit on the number of vertices of the reduction tree that together have `leaves` consecutive leaves.
 fn most_vertices(leaves: usize) -> usize {
     match leaves {
         0..=3 => leaves,

@@ -11,7 +11,7 @@ use crate::error::{ContextError, ErrorKind, Result};
 
 pub(crate) struct ContextTable {
     mapping: Mapping,
-    /// Number of units of the node, if it is limited.
+    /// Maximum number of units that the PEs of the node may use; None without a limit.
     pub(crate) node: Option<usize>,
     /// Whether the node has more units than `SHMEM_MAX_RESOURCES` allows.
     can_rise: bool,

@@ -29,7 +29,7 @@ pub(crate) enum End {
     /// Pages of a heap that an array had bound to the NUMA nodes of its chunks: they are replaced by new pages on the partition's
     /// NUMA nodes.
     Pages {
-        /// The pages, in bytes from the start of the slot.
+        /// The pages, in bytes from the start of the PE's symmetric memory.
         range: Range<usize>,
         nodes: Vec<u32>,
         spread: Spread,

@@ -34,9 +34,9 @@ impl fmt::Display for Granted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Number of units of the node, if it is limited.
+    /// Maximum number of units that the PEs of the node may use; None without a limit.
     pub node: Option<usize>,
-    /// Number of units of this PE, if it is limited.
+    /// Maximum number of units that this PE may use; None without a limit.
     pub limit: Option<usize>,
     /// Number of units in use.
     pub used: usize,

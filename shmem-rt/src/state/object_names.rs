@@ -1,4 +1,4 @@
-//! Finds the names of objects in the slot of one PE, for diagnostics.
+//! Finds the names of objects in the slot (the symmetric memory) of one PE, for diagnostics.
 
 use std::sync::{Arc, OnceLock, Weak};
 

@@ -19,7 +19,7 @@ pub(crate) struct PersistentPartition {
     /// The named objects in the partition, oldest first.
     pub(crate) objects: Vec<Named>,
     encoded: usize,
-    /// Range of the list of names, in bytes from the start of the slot.
+    /// Range of the list of names, in bytes from the start of the PE's symmetric memory.
     list: Range<usize>,
     /// The bytes of the list of names that were last written into the partition.
     written: Vec<u8>,
@@ -31,8 +31,9 @@ pub(crate) struct PersistentPartition {
 }
 
 impl PersistentPartition {
-    /// Reads the list of names of a partition in the slot at `mine`, and reserves the memory of the named objects. If the file is
-    /// new, writes an empty list. The partition is `range` of the slot, and its heap begins `heap` bytes after its start.
+    /// Reads the list of names of a partition in the PE's slot (its symmetric memory) at `mine`, and reserves the memory of the
+    /// named objects. Then writes the list, which is empty if the file is new. The partition is `range` of the slot, and its heap
+    /// begins `heap` bytes after its start.
     ///
     /// # Safety
     ///

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use shmem_core::object::Extent;
 
-/// Free and allocated ranges, in bytes from the start of the slot.
+/// Free and allocated ranges, in bytes from the start of the PE's slot (its symmetric memory).
 #[derive(Debug)]
 pub(crate) struct TeamAllocator {
     /// Ends of the free ranges, by their starts. Adjacent free ranges are merged.

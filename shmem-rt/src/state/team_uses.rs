@@ -48,7 +48,7 @@ pub(crate) struct Uses {
     /// Objects of the team whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Range of each member's slot for the chunks of long collectives. Unset: not searched yet; `None`: no memory.
+    /// Range of each member's symmetric memory for the chunks of long collectives. Unset: not searched yet; `None`: no memory.
     window: OnceLock<Option<Range<usize>>>,
 }
 

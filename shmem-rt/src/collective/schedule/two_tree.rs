@@ -4,8 +4,8 @@
 //! once, to the top rank of the chunk's tree. The two trees are separate pipelines.
 //!
 //! All ranks except the root are numbered from 1 on. The first tree is in order, so its leaves are odd numbers. The second tree has
-//! the same shape, with the numbers mirrored or, if their count is odd, moved by one. So its leaves are even numbers, and at most
-//! one rank is a leaf of both trees. Two ranks have one tree.
+//! the same shape, with the numbers mirrored or, if their count is odd, moved by one. So its leaves are the even numbers and, if
+//! the count is odd, the last number. That rank alone is a leaf of both trees. Two ranks have one tree.
 //!
 //! Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009.
 
