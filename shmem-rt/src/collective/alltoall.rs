@@ -1,8 +1,8 @@
 //! alltoall, alltoalls and alltoallv: each member sends one part of its data to each member.
 //!
-//! On one node the sender packs its parts into a buffer of the runtime, and the receivers unpack them. Between nodes short parts
-//! travel in [messages](super::barrier_payload::Parts) that replace the rounds of the barrier. Long parts travel in a [pairwise
-//! exchange](super::schedule::Pairwise).
+//! On one node senders write long symmetric objects in place; other parts they pack into a buffer of the runtime, and the receivers
+//! unpack them. Between nodes short parts travel in [messages](super::barrier_payload::Parts) that replace the rounds of the
+//! barrier. Long parts travel in a [pairwise exchange](super::schedule::Pairwise).
 
 use core::ops::Range;
 

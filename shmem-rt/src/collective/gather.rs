@@ -1,6 +1,6 @@
 //! collect and fcollect: gather the data of all members on all members or on one.
 //!
-//! Long data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
+//! Long data of an fcollect between nodes go round a [ring](super::schedule::RingAllgather) of all members.
 
 use core::ops::Range;
 
