@@ -3,8 +3,8 @@
 //! An active set of all PEs is handled as the world's team. Other sets cannot become teams, because only their members know them.
 //! They synchronise by a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of
 //! the member `2^k` ranks later, waits until its own word is positive, and subtracts one. A one that a member of the next barrier
-//! has added stays in the word. So between two calls all words are zero (`SHMEM_SYNC_VALUE`), as the specification requires, and a
-//! set has no other state.
+//! has added stays in the word until that barrier. So all words are zero (`SHMEM_SYNC_VALUE`, as the specification requires) while
+//! no member is in a call, and a set has no other state.
 //!
 //! Collectives read data by gets between two barriers. After the first one all sources are ready. After the second one all gets
 //! are complete.
@@ -152,7 +152,7 @@ impl Set {
 
     fn word(&self, number: usize) -> Word {
         let place = SegmentOffset { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
-        // SAFETY: `place` is an aligned word of `pSync`, because `Members::of` found one word more than there are rounds.
+        // SAFETY: `place` is an aligned word of `pSync`. `Members::of` has checked that there is a word for each round, and one more.
         unsafe { Word::new(self.routine, place, Width::W8) }
     }
 
@@ -208,7 +208,7 @@ impl Set {
     ///
     /// # Safety
     ///
-    /// As for `get_parts`.
+    /// `part(rank)` must return an offset in a segment, a writable destination, and the number of bytes available at both.
     pub(crate) unsafe fn exchange(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         self.meet();
         // SAFETY: the caller keeps this function's contract.

@@ -1,6 +1,6 @@
 //! Contexts: a [`Stream`] of operations for each `shmem_ctx_t`, and sessions, which are hints.
 //!
-//! A stream has a table of the slots of its team's PEs, so translating PE numbers costs nothing.
+//! A stream has a table of the slots of its team's PEs, so one load translates a PE number of the team.
 
 use std::ffi::{c_int, c_long};
 use std::sync::OnceLock;
@@ -228,7 +228,7 @@ fn tables_of(endpoint: &Endpoint, pes: Vec<Pe>) -> Tables {
 }
 
 fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
-    // SAFETY: threads of the C program use the context as its options allow, and C programs open no phases.
+    // SAFETY: threads of the C program use the context as its options allow, and C programs call no `local` or `frozen`.
     unsafe { c_interface::context::endpoint(context) }
 }
 

@@ -87,7 +87,7 @@ pub(crate) unsafe fn blocks<T: Item>(
 
 /// # Safety
 ///
-/// As [`blocks`]. There must be at least one byte.
+/// As [`blocks`]. There must be at least one byte, and no stride below the size of a block, so that blocks are disjoint.
 unsafe fn move_bytes(
     call: Call,
     dest: *mut u8,

@@ -269,7 +269,7 @@ fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) 
     words.look(Family::Test, || c_int::from(words.holds(0)))
 }
 
-/// The result of `wait_until_any` and `test_any` if there is no word.
+/// The result of `wait_until_any` if all words are ignored, and of `test_any` if no word has the wanted value.
 const NO_WORD: usize = usize::MAX;
 
 /// Calls `form`, a wait or test, on several words. `values` is one value for all words, or a value for each word.
@@ -286,10 +286,10 @@ unsafe fn among<T: Compared, V, R>(
     form(&Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values)))
 }
 
-/// A wait or test for some words. Returns their count. Calls back for each word, with its index in the result and its number.
+/// A wait or test for some words. Returns the count of words found, and calls back for each: (index in the result, index of the word).
 type SomeForm<T> = fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize;
 
-/// Calls [`among`] for a routine that writes the numbers of the words found to `indices`.
+/// Calls [`among`] for a routine that writes to `indices` the index of each word that was found.
 unsafe fn some_among<T: Compared, V>(
     routine: &'static str,
     ivars: *mut T,

@@ -43,7 +43,7 @@ pub mod context {
     ///
     /// # Safety
     ///
-    /// The endpoint must be used as the context's level says, and no exclusive phase may be open.
+    /// The endpoint must be used as the context's level says, and no phase ([`World::local`], [`World::frozen`]) may be open.
     pub unsafe fn endpoint(context: &Context<Multiple>) -> &Endpoint {
         context.stream()
     }
@@ -78,8 +78,8 @@ pub mod globals {
         _ = PROGRAM.set(program);
     }
 
-    /// Makes the first `bytes` bytes of a memfd, which must be whole pages, a segment of this PE's slot. Returns the offset of the
-    /// segment. `bytes` and the offset are the same on all PEs. Collective. `names` finds the variable at an offset.
+    /// Maps the first `bytes` bytes of a memfd (whole pages) as a segment of this PE's slot. Returns the offset of the segment.
+    /// `bytes` and the offset are the same on all PEs. Collective. `names` finds the variable at an offset.
     ///
     /// # Errors
     ///

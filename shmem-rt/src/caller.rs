@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-/// A call of the program: its file and line, or (for C) the name of the called function and 0.
+/// A call of the program: its file and line, or (for C without debug information) the name of the calling function and 0.
 pub type Place = (&'static str, u32);
 
 type Find = fn() -> Option<Place>;

@@ -33,7 +33,7 @@ use crate::world::World;
 ///     let left = grid.neighbour(1, -1);
 ///     assert_eq!(left.is_none(), column == 0);
 ///
-///     // Through an edge across the rows come as many cells as there are columns.
+///     // An edge above or below the block has a cell for each column, and an edge on its left or right one for each row.
 ///     let mut halo = world.halo(&grid.edges([BLOCK[1], BLOCK[0]]))?;
 ///     let mut flight = halo.begin(world);
 ///     flight.send(0, &[row as f64; BLOCK[1]]);        // above

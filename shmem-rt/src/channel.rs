@@ -1,6 +1,6 @@
 //! Channels: messages of one item between PEs, stored in ring buffers ([`Rings`]).
 //!
-//! A PE acknowledges several messages at once, so a ring has more slots than the capacity of the channel.
+//! A PE acknowledges several messages at once, so a ring has more slots than the capacity of the channel (if that is above 2).
 
 use std::fmt;
 use std::panic::Location;

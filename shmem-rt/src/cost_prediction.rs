@@ -76,7 +76,7 @@ impl JobShape {
 }
 
 impl Collective {
-    /// Returns the communication pattern of the data, or `None` if the collective has only one way.
+    /// Returns the communication pattern of the data, or `None` if the collective has only one algorithm.
     fn pattern(self) -> Option<Pattern> {
         match self {
             Self::Barrier | Self::Scan(_) => None,

@@ -1,11 +1,11 @@
 //! Deadlocks: when no PE of a job can make progress, the job ends with an error text that says where each PE waits.
 //!
-//! [`shmem_core::context::Watch`] contains the detection algorithm. This module provides its inputs. [`is_closed`]
-//! excludes that another thread, a child process, a signal handler or a debugger can wake a waiting thread. Nodes send
-//! each other the waves of the algorithm, as words in the records of PEs.
+//! The algorithm is in `shmem_core`'s module `deadlock_detector`: all nodes answer questions, in *waves* over a tree. This module
+//! implements its inputs ([`Watch`]). [`is_closed`] excludes that another thread, a child process, a signal handler or a debugger
+//! can wake a waiting thread. Nodes send each other waves and answers as words in the records of PEs.
 //!
 //! If PEs are threads of one process, a PE compares the number of sleeping threads with the number of all threads. Both numbers are
-//! exact for the PE that counts last in the first wave, because no PE starts or stops sleeping after its answer to the wave.
+//! exact for the PE that answers the first wave last, because no PE starts or stops sleeping after its own answer.
 
 use std::fmt::Write as _;
 use std::mem::{MaybeUninit, offset_of};
@@ -222,13 +222,13 @@ fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
     )
 }
 
-/// Number of threads that only wait for another thread to end.
+/// Number of threads that never wake a PE by themselves: they wait for another thread to end, or act on requests of PEs.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process has forked. After a fork, children of a child may share the memory, and cannot be found in another way.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
+/// Declares that `others` threads, and the process's first thread unless it is the calling thread, never wake a PE by themselves.
 pub(crate) fn declare_bystanders(others: usize) {
     let is_another = rustix::thread::gettid() != rustix::process::getpid();
     BYSTANDERS.store(usize::from(is_another) + others, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! Dynamic segments, which are made after the start: for partitions made at run time, arrays, pools of arrays, and halos.
+//! Dynamic segments, which are made after the start: for partitions made at run time, arrays, pools of arrays, halos, and the
+//! globals of C programs.
 //!
 //! All PEs make and remove a segment together, and compute equal indices and offsets without an exchange
 //! ([`DynamicRange`](shmem_core::memory::DynamicRange)). They agree through symmetric memory. Only file descriptors pass
@@ -60,7 +61,7 @@ pub(crate) struct Made {
 
 impl<L: ThreadLevel> World<L> {
     /// Number of memory registrations since the start: one for each partition made at run time, each array with memory of its own,
-    /// and each pool of arrays. A registration sends a message to every PE. Over a network, it pins the pages.
+    /// each pool of arrays, and each halo or plan. A registration sends a message to every PE. Over a network, it pins the pages.
     ///
     /// Source: "NUMA-Aware Array Storage" (network cooperation).
     pub fn registrations(&self) -> u64 {
@@ -113,7 +114,8 @@ pub(crate) fn make(
             let Wanted { request, partition, name, hidden, .. } = wanted;
             let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
             // SAFETY: by the last agreement of `make_in`, every PE has mapped its own part and those of its node, and has the keys
-            // of all other PEs. If the segment is not hidden, only phases of all PEs make references into it.
+            // of all other PEs. If the segment is not hidden, only `World::local` and `World::frozen`, which all PEs call, lend
+            // references to it.
             unsafe { job.memory.segments.insert(place.index, segment, hidden) };
             job.memory.dynamic.lock().registrations += 1;
             Ok(Made { index: place.index, offset: place.offset, said })

@@ -1,4 +1,4 @@
-//! Errors of collective calls and of the start. All PEs get the same error, so after `?` no PE waits for one that has returned.
+//! Errors. All PEs get the same error from a collective call, so after `?` no PE waits for one that has returned.
 
 use std::fmt::{self, Display};
 use std::panic::Location;
@@ -127,7 +127,7 @@ pub enum ErrorKind {
     /// The edges of a halo do not fit together.
     #[error(transparent)]
     Halo(#[from] shmem_core::halo::HaloError),
-    /// A team cannot be made as requested.
+    /// A team cannot be made or destroyed as requested, or has as many contexts as it was made for.
     #[error(transparent)]
     Team(#[from] TeamError),
     /// A context or domain cannot be made, or the hints of domains cannot change.

@@ -75,7 +75,7 @@ impl<L: ThreadLevel> World<L> {
         let signature = CallSignature::of_memory("plan", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &signature);
 
-        // The PEs exchange the elements that they want from each other.
+        // The PEs tell each other which elements they want, as indices of the owner's part.
         let counts: Vec<usize> = wanted.iter().map(Vec::len).collect();
         let mut given = Vec::new();
         let came = self.alltoallv(&wanted.concat(), &counts, &mut given);
@@ -104,7 +104,8 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Returns the elements of each PE in a list, sorted, each once; and for each index, its element's position among those of all PEs.
+/// Returns, for each PE, the elements of its part that the list names (as indices of the part), ascending and each once; and for
+/// each index of the list, the position of its element if the lists of all PEs are joined.
 #[track_caller]
 fn sorted<T: SymmetricData, D: Distribution>(
     over: &Over<'_, T, D>,
@@ -140,7 +141,7 @@ fn sorted<T: SymmetricData, D: Distribution>(
 /// when its owner calls. Each element is sent once, even if the list names it several times.
 pub struct Plan<T> {
     me: Pe,
-    /// Elements of this PE that other PEs want, grouped by PE.
+    /// Elements that other PEs want, as indices of this PE's part, grouped by PE.
     given: Vec<usize>,
     counts: Vec<usize>,
     halo: Halo<T>,

@@ -137,8 +137,9 @@ impl<L: ThreadLevel> World<L> {
         let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes()[number]);
         // SAFETY: all PEs are in this call with cells of this size and alignment (`Agreed`, 1), and have computed the same plan
         // from the exchanged tables (`Agreed`, 2). The segment was made in this call on all PEs, and is as large as the plan
-        // requires (`dynamic_segments::make` compares its bytes). It is hidden and zeroed, and starts on a multiple of `MAX_ALIGN`,
-        // which the plan's alignment divides. The box is not shared, and keeps the segment until all PEs have dropped theirs.
+        // requires (`dynamic_segments::make` compares its bytes). Raw addresses cannot reach it. It is zeroed, and starts on a
+        // multiple of `MAX_ALIGN`, which the plan's alignment divides. The box is not shared, and keeps the segment until all PEs
+        // have dropped theirs.
         Ok(unsafe { Halo::__new(memory, me, links) })
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Site {
     pub(crate) everyone: Arc<Members>,
     pub(crate) slot: usize,
     pub(crate) cpus_per_pe: usize,
-    /// Whether each PE of this node has a core of its own. Equal on all PEs of the node. If false, a waiting PE sleeps.
+    /// Whether the node has a core for each of its PEs. Equal on all PEs of the node. If false, a waiting PE yields its CPU.
     pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host. Empty if they are unknown.
     pub(crate) cpus: EqualRun<Vec<usize>>,
@@ -80,7 +80,7 @@ pub(crate) struct Network {
     /// Channel for the runtime's own operations, which a quiet of the program does not wait for.
     pub(crate) own: Option<RemotePath>,
     pub(crate) model: Model,
-    /// Channel for barrier words. A receiver's word of the next round acknowledges a word, so completion is not waited for.
+    /// Channel for barrier words. A barrier does not wait for their completion: the next one cannot end before they have arrived.
     pub(crate) barriers: Option<RemotePath>,
     /// Channel for the operations of deadlock detection.
     pub(crate) asking: Option<RemotePath>,

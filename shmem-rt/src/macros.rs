@@ -58,8 +58,8 @@ pub use shmem_macros::symmetric;
 /// }
 /// ```
 ///
-/// * `id`: the number of the partition, 1 to 255. The variable `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits. By default,
-///   init chooses it.
+/// * `id`: the number of the partition, 1 to 255; if left out, init chooses a number. The variable
+///   `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits.
 /// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
 /// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`. Case does not matter, and a unique prefix suffices.
 /// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`, with the same rules of spelling. The kinds

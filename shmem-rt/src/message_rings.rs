@@ -1,10 +1,11 @@
 //! Ordered messages from each PE to each other PE, in ring buffers.
 //!
-//! For each sender, a receiver has a ring of slots, and a signal for each slot. A message is a put with signal. The signal is set
-//! to a number of the message, so it announces this message alone. (A counter to which every message adds would not tell which
-//! messages have arrived.) Message numbers never repeat, and their lower bits are the index of the slot. Messages that are sent
-//! together need consecutive slots and one put: the first slot's signal is set to the number after the last message. The receiver
-//! acknowledges several messages at once, by credits that it adds to a word of the sender.
+//! For each sender, a receiver has a ring of slots, and a signal for each slot. The sender numbers its messages from 0. The lower
+//! bits of a message's number are the index of its slot. A message is a put with signal, which sets the slot's signal to the
+//! number plus one. Numbers never repeat, so a signal announces one put alone. (A counter to which every message adds would not
+//! tell which messages have arrived.) Messages that are sent together need consecutive slots and one put, which sets the first
+//! slot's signal to the last message's number plus one. The receiver acknowledges several messages at once, by credits that it
+//! adds to a word of the sender.
 
 use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
@@ -48,15 +49,15 @@ struct Outgoing {
 #[derive(Clone, Copy, Default)]
 struct Incoming {
     taken: u64,
-    /// Number after the last message that is known to have arrived.
+    /// Number of the last message that is known to have arrived, plus one.
     arrived: u64,
     /// Number of messages that were taken but not yet acknowledged.
     kept: u64,
 }
 
 impl<T: PlainData> Rings<T> {
-    /// Allocates rings of `slots` slots with `width` items. A credit acknowledges `step` messages. `meets`: see
-    /// [`Termination::new`].
+    /// Allocates rings of `slots` slots with `width` items. A credit acknowledges `step` messages. `meets` says whether a round of
+    /// termination detection ends with a barrier.
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(
         world: &World<L>,
@@ -197,7 +198,7 @@ impl<T: PlainData> Rings<T> {
         }
     }
 
-    /// Returns the number after the last message from a PE that is known to have arrived.
+    /// Returns the number of the last message from a PE that is known to have arrived, plus one.
     #[inline]
     fn arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> u64 {
         let Incoming { taken, arrived, .. } = self.incoming[from];

@@ -1,7 +1,7 @@
 //! Work stealing between PEs.
 //!
-//! A PE offers the older half of its items in its [`StealBuffer`], a buffer in symmetric memory. An idle PE steals half of
-//! the items in another PE's window. If it finds no items, it sleeps, after it has asked the PEs that are 1, 2, 4, ..
+//! A PE offers the older half of its items in its *window*, a buffer in symmetric memory ([`StealBuffer`]). An idle PE steals
+//! half of the items in another PE's window. If it finds no items, it sleeps, after it has asked the PEs that are 1, 2, 4, ..
 //! steps further round the ring to notify it when they fill their windows (lifelines; Saraswat et al. 2011).
 //! [`Termination`] detects that all items are done.
 
@@ -102,7 +102,7 @@ pub struct WorkQueue<T> {
     own: VecDeque<T>,
     window: StealBuffer<T>,
     termination: Termination,
-    /// Number of the last victim.
+    /// Number of the PE from which this PE last tried to steal.
     first: usize,
 }
 

@@ -14,7 +14,7 @@ use shmem_launch::env::{self, Settings};
 use crate::error::Result;
 use crate::state::persistent_partition;
 
-/// Description of a program in another language than Rust, which it gives before it joins its job.
+/// Description of a program that is not in Rust. The program passes it before it joins its job.
 #[derive(Debug)]
 pub struct Program {
     /// A text of one line that must be equal on all PEs.

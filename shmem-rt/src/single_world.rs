@@ -67,7 +67,7 @@ fn marks() -> Option<usize> {
         number.is_some_and(|number: RawFd| {
             // SAFETY: the number is not negative, and used for one `fcntl` call, which fails if the descriptor is not open.
             let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
-            // The test for seals comes first, because only a memfd has seals, and reading a name takes longer.
+            // The test for seals comes first, because only files in memory have seals, and reading a name takes longer.
             rustix::fs::fcntl_get_seals(descriptor).is_ok()
                 && fs::read_link(file.path()).is_ok_and(|name| {
                     name.to_str().is_some_and(|name| name.starts_with(&format!("/memfd:{MARK}")))

@@ -13,9 +13,10 @@
 //! The PE whose addition completes the round sets a word on every PE, and each PE waits for its own word. A barrier ends the round.
 //! The next round counts in another word, because a PE that found no item to steal may record its rest late.
 //!
-//! An exchange in a phase has no barrier, so its word is never reset. Round k is over when the first number is k times the number
-//! of PEs, and the second number is 0. In an exchange, a resting PE resumes only for a message of this round that it has seen and
-//! not taken. This message is still counted, so the round is not over. Hence no PE changes the word for a round that is over.
+//! An exchange can be in a phase (`World::local_with_exchanges`), which allows no barrier, so its word is never reset. Round k is
+//! over when the first number is k times the number of PEs, and the second number is 0. In an exchange, a resting PE resumes only
+//! for a message of this round that it has seen and not taken. This message is still counted, so the round is not over. Hence no PE
+//! changes the word for a round that is over.
 //!
 //! The second number is negative while more messages are recorded as taken than as sent. The word is unambiguous
 //! nevertheless, because one message adds more to the word than all PEs together.

@@ -1,5 +1,5 @@
 //! The job as a value. A process has one [`World`] in its lifetime. The world is a token that proves that the job runs
-//! and that this thread may communicate. While it is borrowed, it also proves that no exclusive phase is open.
+//! and that this thread may communicate. While it is borrowed, it also proves that no [`World::local`] or [`World::frozen`] runs.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -183,7 +183,8 @@ impl<L: ThreadLevel> World<L> {
         number < self.n_pes()
     }
 
-    /// Whether a pointer of this process is a symmetric address. [`Raw::address`] also returns the address, or an error.
+    /// Whether a pointer of this process is a symmetric address, and the job has PE `pe`. [`Raw::address`] returns the address, or
+    /// an error.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
     pub fn addr_accessible<T>(&self, pointer: *const T, pe: Pe) -> bool {

@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Copies all globals to a new memfd, and maps it in their place. On an error the globals are unchanged.
+/// Copies all globals to a new memfd, and maps it in their place. On an error the globals keep their values.
 ///
 /// Neither allocates nor writes a static, because heap and statics may be on the pages that are moved.
 pub(super) fn move_data(data: &Data) -> Result<OwnedFd, Failure> {

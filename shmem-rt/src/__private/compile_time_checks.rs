@@ -157,7 +157,8 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
-    /// A constant with the purpose of [`FieldOf::CHECKED`]. The expansion infers `Self` from a value.
+    /// A constant that the expansion evaluates to require the trait without rustc's note "required by a bound in ..". Its type lets
+    /// rustc infer `Self` from a value.
     const CHECKED: PhantomData<Self> = PhantomData;
 }
 

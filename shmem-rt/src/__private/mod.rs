@@ -123,7 +123,7 @@ macro_rules! __plain_data {
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
 
-        // SAFETY: the value is one element. Its fields come from the derive. `Names` dereferences to `()`, so it has no others.
+        // SAFETY: the value is one element. The derive lists its fields. `Names` dereferences to `()`, so it names no other fields.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Shaped for $holder

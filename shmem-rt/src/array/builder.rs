@@ -39,11 +39,13 @@ enum PartitionChoice {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Begins an array of 1 to 3 dimensions whose chunks are on the NUMA nodes of each PE.
+    /// Begins an array of 1 to 3 dimensions. Each PE's copy is divided into chunks, which are on the PE's NUMA nodes.
     ///
     /// The default [storage](ArrayBuilder::storage) is the value of `SHMEM_ARRAY_STORAGE`. If this is not set, it is
-    /// [`Single`](crate::array::Single), if the heap has enough free memory. The default number of [chunks](ArrayBuilder::chunks)
-    /// is one for each NUMA node on which a PE has CPUs, but at most the length of the longest dimension.
+    /// [`Multi`](crate::array::Multi) on huge pages; else [`Single`](crate::array::Single) if the heap has enough free memory, and
+    /// [`Separate`](crate::array::Separate) if not. It is always `Single` in files, and for less than a page per chunk. The default
+    /// number of [chunks](ArrayBuilder::chunks) is the number of NUMA nodes on which a PE has CPUs (the largest number of any PE),
+    /// but at most the length of the longest dimension.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -272,9 +274,9 @@ fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
 
 /// Returns the default storage for `bytes` bytes in `chunks` chunks, if `room` contiguous bytes of the heap are free.
 ///
-/// An array is in the heap if it fits, because making and freeing a segment costs ten to twenty times as much. An array
-/// of less than a page for each chunk is always in the heap, because it cannot be placed by pages. An array on huge
-/// pages is in pools, because huge pages cannot be split.
+/// An array is in the heap if it fits, because making and freeing a segment costs ten to twenty times as much as a heap block. An
+/// array of less than a page for each chunk is always in the heap, because it cannot be placed by pages. A larger array on huge
+/// pages has a block of its own for each chunk (`Multi`), because huge pages cannot be split.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
     // Alignment, slide and rounding each take less than a page.
     let whole = bytes.saturating_add(3 * page);

@@ -31,7 +31,7 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) page: u64,
     /// Whether any PE has huge pages in the partition.
     pub(super) huge: bool,
-    /// Whether the array has less than a page per chunk, and the program names no storage.
+    /// Whether the array has less than a page per chunk, and neither the program nor `SHMEM_ARRAY_STORAGE` names a storage.
     pub(super) too_small: bool,
     /// Name of the array in error texts, with the source line that makes it.
     pub(super) what: String,

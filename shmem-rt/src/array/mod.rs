@@ -12,8 +12,9 @@
 //! ```
 //!
 //! Making an array is collective, as allocation is: PEs agree on the arguments, take the same steps, and agree whether
-//! a PE has failed. An array has one allocation in the ledger for each of its ranges, so it is dropped and reclaimed
-//! like any object. `dynamic_segments` then removes segments and restores the placement of pages.
+//! a PE has failed. The memory of an array is one range, or with storage `multi` one range for each chunk. The ledger, which
+//! records all heap blocks, has one allocation for each range. So an array is dropped and reclaimed like any object.
+//! `dynamic_segments` then removes segments and restores the placement of pages.
 //!
 //! On a machine with one memory node, pages are not placed. The order of steps is always: map, bind, touch, register, announce.
 //!

@@ -19,7 +19,8 @@ use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
 use crate::state::dynamic_segments::Pool;
 
-/// Bytes of a pool. A pool is larger if a chunk needs more, and smaller if the reserve is short.
+/// Bytes of a pool: more if a chunk needs more, and fewer if few addresses are free. If the partition requests a page size, a pool
+/// has only the bytes that its first chunk needs.
 const POOL_BYTES: usize = 64 << 20;
 
 /// Unit of pool sizes: a huge page.
@@ -101,7 +102,7 @@ impl<const D: usize> Maker<'_, D> {
     fn new_pool(&self, traits: Traits, class: usize, bytes: usize, align: usize) -> Result<(u32, bool)> {
         let page = traits.pgsize.unwrap_or(0) as usize;
         let needed = (bytes.saturating_add(align)).checked_next_multiple_of(STEP.max(page)).unwrap_or(bytes);
-        // Unless a chunk needs more, a pool is at most a quarter of a node's share of the reserve, so that other pools fit.
+        // Unless a chunk needs more, a pool has at most a quarter of a node's share of the free addresses, so that other pools fit.
         let share = self.job.memory.dynamic.lock().range.largest_free() / (4 * self.homes.most) / STEP * STEP;
         let bytes = if page == 0 { needed.max(POOL_BYTES.min(share)) } else { needed };
         let node = self.homes.of_class(class).and(self.node_of_class(class));

@@ -1,6 +1,6 @@
 //! A job inside one process, for tests: every PE is a thread.
 //!
-//! Every operation takes the same path as over a network. The transport delays and reorders operations as far as
+//! Operations between nodes take the same path as over a network. The transport delays and reorders them as far as
 //! OpenSHMEM allows. Every PE is alone on its node, unless a pattern puts several PEs on a node (`SHMRUN_HOSTS_AS`, see
 //! [`HostsAs`]). PEs of a node access each other's memory as processes do: each PE has an arena of its own, into which
 //! it maps the memory of the other PEs. Threads can pass values directly to each other. So each [`Pe`], team, context

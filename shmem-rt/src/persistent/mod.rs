@@ -1,5 +1,6 @@
-//! Partitions that outlive the job, whose objects have names. At the start all PEs open their files, agree on a persist, and read
-//! the objects' names in the files. The head of `shmem_core::memory`'s module `pmem` proves that the files survive crashes.
+//! Partitions that outlive the job, whose objects have names. At the start all PEs open their files, agree on a *persist* (a state
+//! that an earlier job has saved by `World::persist`), and read the objects' names in the files. The head of `shmem_core::memory`'s
+//! module `pmem` proves that the files survive crashes.
 
 mod names;
 mod persist;

@@ -52,7 +52,7 @@ impl<L: ThreadLevel> World<L> {
         let mut shelves = job.memory.shelves.lock();
         for shelf in shelves.iter_mut() {
             // A raw transfer may have overwritten the partition's list of names, so this process's copy is written again.
-            // SAFETY: the address is the start of this PE's slot. `agree_on` admits one thread, and the shelves are locked.
+            // SAFETY: the address is the start of this PE's slot. `agree_on` admits one thread, and `shelves` is locked.
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
                 say(&format!(
                     "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the program; it is \

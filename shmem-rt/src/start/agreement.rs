@@ -37,7 +37,7 @@ pub(crate) fn agree(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<()> {
 fn describe(setup: &Setup) -> String {
     let storage = setup.settings.array_storage.map(|storage| storage.to_string());
     let mut lines = vec![version::NAME.into()];
-    // The program's line is first, because other lines depend on the program.
+    // The program's line is before the lines that depend on the program, because the first difference is reported.
     lines.extend(PROGRAM.get().map(|program| program.line.clone()));
     lines.extend([
         format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),

@@ -95,7 +95,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let observers = observers.unwrap_or_else(|error| end(&error));
 
     let (far, segments) = (parts.transport, Arc::new(layout.segments()));
-    // SAFETY: the slots of this node's PEs are mapped while a thread can wait, because a wait needs an endpoint.
+    // SAFETY: a thread waits through an endpoint of the job. The job owns the arena, so the slots of this node's PEs are mapped.
     let neighbours = unsafe { Neighbours::new(&on_node, slot) };
     let is_watched = settings.standstill && far.as_ref().is_none_or(|far| far.threads().is_some());
     // Deadlock detection uses the transport that does not count, because its operations are not the program's.

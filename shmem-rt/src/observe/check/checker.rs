@@ -23,9 +23,9 @@ use crate::state::object_names::ObjectNames;
 
 /// The PEs of this node, with the data that checks need about them.
 pub(crate) struct NodePes {
-    /// Numbers of the PEs, by slot.
+    /// The number of each PE, by the index of its slot on the node.
     pub(crate) numbers: Vec<usize>,
-    /// Slot of the calling PE.
+    /// Index of the calling PE's slot on the node.
     pub(crate) slot: usize,
     pub(crate) place: std::ops::Range<usize>,
     pub(crate) names: ObjectNames,

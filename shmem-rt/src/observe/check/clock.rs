@@ -36,7 +36,7 @@ impl Known {
         }
     }
 
-    /// Adds an epoch. Epochs more than 32 before it then count as known, so that a race is missed rather than reported wrongly.
+    /// Adds an epoch. Epochs 32 or more before it then count as known, so that a race is missed rather than reported wrongly.
     fn add(&mut self, epoch: u32) {
         if self.has(epoch) {
             return;

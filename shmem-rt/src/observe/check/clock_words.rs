@@ -44,8 +44,8 @@ impl Word {
         &self.announced[..self.len as usize]
     }
 
-    /// Adds a put whose signal is added to the word (`adds`), or sets it and so drops earlier puts. Also drops puts that
-    /// `is_known`.
+    /// Adds a put. Its signal is added to the word if `adds`; otherwise it sets the word, and all earlier puts are dropped. Also
+    /// drops puts for which `is_known` is true.
     pub(super) fn announce(
         &mut self,
         one: Announced,
