@@ -152,7 +152,7 @@ impl Set {
 
     fn word(&self, number: usize) -> Word {
         let place = SegmentOffset { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
-        // SAFETY: `place` is an aligned word of `pSync`. `Members::of` has checked that there is a word for each round, and one more.
+        // SAFETY: `place` is an aligned word of `pSync`, in which `Members::of` has found a word for each round and one more.
         unsafe { Word::new(self.routine, place, Width::W8) }
     }
 

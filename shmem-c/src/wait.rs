@@ -286,7 +286,7 @@ unsafe fn among<T: Compared, V, R>(
     form(&Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values)))
 }
 
-/// A wait or test for some words. Returns the count of words found, and calls back for each: (index in the result, index of the word).
+/// A wait or test for some words. Returns the count of words found, and calls back with (index in the result, word's index).
 type SomeForm<T> = fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize;
 
 /// Calls [`among`] for a routine that writes to `indices` the index of each word that was found.

@@ -85,7 +85,7 @@ pub enum ErrorKind {
     /// The job cannot start, because the set-ups of its PEs differ, a resource is missing, or settings conflict.
     #[error("{0}")]
     Start(String),
-    /// A request of the program is not available, or not on all PEs.
+    /// A request of the program cannot be met, or not on all PEs.
     #[error("{0}")]
     Refused(String),
     /// An exchange through the launcher failed, because the launcher ended or does not answer, or a limit is too low.
@@ -94,10 +94,10 @@ pub enum ErrorKind {
     /// The fabric that leads to PEs on other hosts cannot be opened.
     #[error(transparent)]
     Fabric(#[from] shmem_core::transport::ofi::OfiError),
-    /// The program was linked from several versions of this crate.
+    /// The program was linked from several versions or copies of this crate.
     #[error(transparent)]
     Section(#[from] shmem_core::linker_section::SectionError),
-    /// Symmetric statics do not fit their partition.
+    /// Symmetric statics do not fit their partition, name a missing partition, or have an invalid alignment.
     #[error(transparent)]
     Statics(#[from] shmem_core::heap::statics::LayoutError),
     /// A variable of the environment is malformed.
@@ -106,7 +106,7 @@ pub enum ErrorKind {
     /// A partition, or the environment that describes it, is not usable.
     #[error(transparent)]
     Partition(#[from] shmem_core::partition::PartitionError),
-    /// Memory could not be reserved, mapped or populated.
+    /// Memory is short, or could not be reserved, mapped, placed or populated.
     #[error(transparent)]
     Memory(#[from] shmem_core::memory::MemoryError),
     /// A partition was not persisted. The file keeps the previous persist, and this job cannot persist the partition again.
@@ -118,7 +118,7 @@ pub enum ErrorKind {
     /// A name of an object cannot be used.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A heap has too little free memory, or an address is not the start of an allocated block.
+    /// A heap has too little free memory, an alignment is not possible, or no block that may be freed starts at an address.
     #[error(transparent)]
     Heap(#[from] shmem_core::heap::HeapError),
     /// An array cannot be made as requested.

@@ -100,7 +100,8 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the address is not that of a block from `malloc`, `align` or `calloc`, or free memory is short. The block is unchanged.
+    /// If the address is not that of a block from `malloc`, `align`, `calloc` or `realloc`, or free memory is short. The block is
+    /// unchanged.
     ///
     /// # Panics
     ///

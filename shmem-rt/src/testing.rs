@@ -75,7 +75,7 @@ pub fn test<L: ThreadLevel, R: Outcome>(
         }
         Some(_) if outcome.code == 0 => panic!("no PE panicked, and one should have\n{printed}"),
         Some(expected) => {
-            // The exit code is not compared with another launcher, which may return the code of another PE.
+            // With another launcher, the exit code is not checked, because it may be the code of another PE.
             let panicked = outcome.code == PANICKED || std::env::var_os(LAUNCHER).is_some();
             let as_expected =
                 || outcome.outputs.iter().any(|output| panicked_with(&text(&output.err), expected));
