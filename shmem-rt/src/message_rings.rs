@@ -1,8 +1,8 @@
 //! Ordered messages from each PE to each other PE, in ring buffers.
 //!
-//! For each sender, a receiver has a ring of slots, and a signal for each slot. The sender numbers its messages from 0. The lower
-//! bits of a message's number are the index of its slot. A message is a put with signal, which sets the slot's signal to the
-//! number plus one. Numbers never repeat, so a signal announces one put alone. (A counter to which every message adds would not
+//! For each sender, a receiver has a ring of slots, and a signal for each slot. A sender numbers its messages to a receiver from 0.
+//! The lower bits of a message's number are the index of its slot. A message is a put with signal, which sets the slot's signal to
+//! the number plus one. Numbers never repeat, so a signal announces one put alone. (A counter to which every message adds would not
 //! tell which messages have arrived.) Messages that are sent together need consecutive slots and one put, which sets the first
 //! slot's signal to the last message's number plus one. The receiver acknowledges several messages at once, by credits that it
 //! adds to a word of the sender.

@@ -24,7 +24,7 @@ pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[E
 /// A PE's number, and its record in shared memory, which a waiting PE reads.
 pub(crate) type Peer<'a> = (usize, &'a PeRecord);
 
-/// Describes a long wait of PE `me`, and for which PEs it waits: in a collective, those that have not entered it; else all others.
+/// Describes a long wait of PE `me`, and what other PEs do: in a collective of all PEs, only those that have not entered it.
 pub(crate) fn long_wait<'a>(
     me: usize,
     activity: &Activity,

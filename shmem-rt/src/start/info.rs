@@ -17,7 +17,7 @@ use crate::version;
 use crate::warnings::degraded;
 use crate::world::World;
 
-/// Prints warnings on PE 0, and the report if it is requested. With `SHMEM_DEBUG`, also prints on each PE its process and address.
+/// Prints warnings on PE 0, and version and report if requested. With `SHMEM_DEBUG`, each PE also prints its process and address.
 pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
     let job = world.job();
     if job.settings.debug {
