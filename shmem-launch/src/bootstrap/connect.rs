@@ -19,8 +19,8 @@ pub enum Connection {
     Launched(u8),
 }
 
-/// Joins the job of this process's launcher. Without a launcher, starts the program as `SHMEM_NPES` PEs. If `SHMEM_NPES` is 1
-/// or not set, or with `SHMEM_SINGLETON`, this process is a job of one PE.
+/// With `SHMEM_SINGLETON`, this process is a job of one PE. Otherwise joins the job of this process's launcher. Without a launcher,
+/// starts the program as `SHMEM_NPES` PEs, or is a job of one PE if `SHMEM_NPES` is 1 or not set.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub enum Connection {
 /// At most one call in a process, which has no other world: PEs get references to memory that other PEs [share](Bootstrap::share),
 /// and trust the values that other PEs put. If the settings name a file for libpmix, it must be libpmix.
 pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
-    // SAFETY: this is the process's only call, without another world (caller), and its only PE is this process.
+    // SAFETY: this is the process's only call, without another world (caller), and the job's only PE is this process.
     let alone = || Ok(Connection::Joined(Box::new(unsafe { Managed::by(Singleton::new()) }?)));
     if settings.singleton {
         return alone();

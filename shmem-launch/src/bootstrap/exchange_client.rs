@@ -31,7 +31,7 @@ pub(super) trait Exchange: Send + Sync {
 pub(super) struct Served {
     channel: Arc<Channel>,
     number: usize,
-    /// Numbers of all PEs of this host.
+    /// Numbers of all PEs of this host, with this PE.
     neighbours: Vec<usize>,
     server: &'static str,
     /// The process manager, if each fence must also call its fence.
@@ -124,7 +124,7 @@ impl fmt::Debug for Served {
     }
 }
 
-/// Values of PEs that this PE has not got yet, by PE and key. A PE gets each value once, so the table becomes empty.
+/// Visible values that this PE has not got yet, by PE and key. This PE gets each value once, so the table becomes empty.
 #[derive(Debug, Default)]
 pub(super) struct Visible(HashMap<(usize, String), Vec<u8>>);
 
@@ -154,7 +154,8 @@ pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> 
     descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect()
 }
 
-/// Raises the limit on descriptors for `coming` received descriptors, and for duplicates of this PE's `own` descriptors.
+/// Raises the limit on descriptors, to hold `coming` received descriptors, this PE's `own` descriptors, and duplicates of these.
+/// The host has `pes` PEs.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
     descriptor_limit::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
         io::Error::other(format!(

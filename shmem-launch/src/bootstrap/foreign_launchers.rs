@@ -9,7 +9,7 @@ use super::{pmi, pmix};
 use crate::env::{EnvError, TRANSPORT};
 use crate::launch::NPES;
 
-/// Refuses PEs that are threads of this process if a launcher has started several processes, because each would be a separate job.
+/// Fails if a launcher has started several processes. Called if PEs are threads: then each process would be a separate job.
 pub fn require_one_process() -> Result<(), EnvError> {
     let counts = LAUNCHERS.iter().map(|(launcher, size, ..)| (*launcher, *size));
     let several = [("shmrun", NPES)].into_iter().chain(counts).find_map(|(launcher, size)| {
@@ -47,7 +47,7 @@ const LAUNCHERS: [Launcher; 4] = [
     ("a launcher", pmi::SIZE, pmi::RANK, "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
 ];
 
-/// Fails if a launcher that cannot be joined has started several processes. Only the first process returns; the others end.
+/// Fails if a launcher that cannot be joined has started several processes. Only the first of them returns; the others end.
 pub(super) fn refuse() -> io::Result<()> {
     match several(|name| std::env::var(name).ok()) {
         None => Ok(()),
@@ -62,7 +62,7 @@ pub(super) fn refuse() -> io::Result<()> {
 
 /// Returns this process's number and an error if a launcher has started several processes. `variable` reads the environment.
 fn several(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, String)> {
-    // If `PMI_FD` is set, its socket is missing, because no launcher was joined. So that launcher's other variables are stale, too.
+    // No launcher was joined. So if `PMI_FD` is set, its socket is missing, and that launcher's other variables are left over, too.
     let is_announced = variable(pmi::FD).is_some();
     let said = |size: &str, rank: &str| (variable(size), variable(rank));
     let is_left_over = |size: &str, rank: &str| {

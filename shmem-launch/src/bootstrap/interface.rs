@@ -25,8 +25,8 @@ pub struct Exchanged {
 /// The services of a launcher for the PEs of a job.
 ///
 /// `put`, `fence` and `get` are the key-value exchange that process managers offer. `share` passes file
-/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order. Each of these methods, and
-/// `exchange` and `told_by`, fails if the launcher cannot be reached; a `get` also fails if there is no such value.
+/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order. `put`, `fence`, `share`, `exchange`
+/// and `gather_from` fail if the launcher cannot be reached. `get` fails if there is no such value.
 pub trait Bootstrap: Send + Sync {
     /// Returns the launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;

@@ -1,8 +1,8 @@
 //! [`Claim`]: one process for each PE.
 //!
 //! A child of a PE inherits the PE's environment variables, so the launcher's server would mistake the child for the PE. So before
-//! a process joins, it binds an abstract Unix socket whose name contains job and PE. No other process on the host can bind the same
-//! name. The kernel frees the name when the process ends.
+//! a process joins, it binds an abstract Unix socket whose name contains job and PE. No other process of the network namespace can
+//! bind the same name. The kernel frees the name when the process ends.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,7 +15,7 @@ use rustix::process::{Pid, getuid};
 use super::socket_peer::Peer;
 use crate::diagnostics::say;
 
-/// Upper limit on the bytes of the job's name, of which the end is used, in a socket's name, which has at most 107 bytes.
+/// Upper limit on the bytes of the job's name in a socket's name, which has at most 107 bytes. The last bytes are used.
 const MOST: usize = 64;
 
 /// The exclusive right to be a PE: while this value lives, no other process has it.

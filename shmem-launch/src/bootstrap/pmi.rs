@@ -137,7 +137,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks the launcher for its limits on the bytes of a key and of a value. Each put asks again, because few processes put.
+    /// Returns upper limits on the bytes of a key and of a value: the launcher's, or lower ones by [`MOST_KEY`] and
+    /// [`MOST_REQUEST`]. Each put asks the launcher again, because few processes put.
     fn longest(&self) -> io::Result<(usize, usize)> {
         self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;

@@ -51,7 +51,7 @@ pub trait ProcessManager: Send + Sync {
     fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
 
     /// Ends all processes of the job, and prints nothing. Returns if the launcher cannot be reached, or this process has left or is
-    /// leaving. Then the exit code of this process alone must end the job.
+    /// leaving. Then this process exits, and its exit code alone must end the job.
     fn abort(&self, code: i32);
 
     /// Leaves the job, after calls of other threads have returned. From then on the exit of this process is no failure.
@@ -87,7 +87,8 @@ pub(super) fn left(number: usize) -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, what)
 }
 
-/// Returns a host number for each process, counted in the order of first processes. `hosts` has a host's value for each process.
+/// Returns a host number for each process. `hosts` has a value for each process, equal for processes of one host. Numbers ascend in
+/// the order of the hosts' first processes.
 pub(super) fn numbered<H: Eq + std::hash::Hash>(hosts: impl IntoIterator<Item = H>) -> Vec<u32> {
     let mut known = std::collections::HashMap::new();
     hosts

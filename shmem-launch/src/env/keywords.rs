@@ -33,7 +33,8 @@ named! {
     /// The CPUs that PEs are bound to. The names are those of `shmrun --bind`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Bind {
-        /// Disjoint, equal shares of the CPUs that the launcher may use. With fewer CPUs than PEs: same as [`None`](Self::None).
+        /// Disjoint shares of the CPUs that the launcher may use, as equal as NUMA nodes and cores permit. With one PE, or fewer
+        /// CPUs than PEs: same as [`None`](Self::None).
         #[default]
         Share = "share",
         /// One CPU for each PE, of those that the launcher may use. PEs are spread evenly over NUMA nodes.

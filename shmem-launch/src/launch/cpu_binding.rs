@@ -1,7 +1,8 @@
 //! The CPUs of each PE ([`Bind`]).
 //!
-//! By default each PE has an equal, disjoint share of the host's CPUs, so a waiting PE never takes CPU time from the PE that it
-//! waits for. A share consists of whole cores of one NUMA node, if there are enough CPUs.
+//! With [`Bind::Share`], the default of `SHMEM_BIND`, PEs have disjoint shares of the host's CPUs, so a waiting PE never takes CPU
+//! time from the PE that it waits for. A share consists of whole NUMA nodes, or of CPUs of one node: whole cores if there are
+//! enough. Shares are as equal as that permits.
 //!
 //! Only CPUs that the launcher may use are assigned, so limits set by `taskset` or a batch system stay in force.
 
@@ -55,7 +56,7 @@ impl Bind {
     }
 }
 
-/// Returns the CPUs of each PE. `groups` has the CPUs of each NUMA node, and there are enough for one per PE.
+/// Returns the CPUs of each PE. `groups` has the CPUs of each NUMA node: in all at least as many as PEs.
 fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     if pes <= groups.len() {
         return parts(groups, pes);
@@ -85,7 +86,7 @@ fn core(cpu: usize) -> usize {
     Root::default().list(&siblings).and_then(|siblings| siblings.first().copied()).unwrap_or(cpu)
 }
 
-/// Distributes PEs over groups of CPUs. Numbers of PEs are equal, except in groups with fewer CPUs than that.
+/// Distributes PEs over groups of CPUs as evenly as possible, with at most one PE for each CPU. Returns each group's number of PEs.
 fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     for _ in 0..pes {

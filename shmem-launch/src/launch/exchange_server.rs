@@ -1,5 +1,5 @@
 //! [`Rendezvous`]: fences of all PEs, which make values visible, and exchanges of descriptors between the PEs of a host. A state
-//! machine for the launcher, and for the first PE of a host: its input are requests, and its output the answers to send.
+//! machine for the launcher, and for the first PE of a host: its input is requests, its output completed fences and exchanges.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -11,7 +11,7 @@ use super::protocol::{
 };
 use crate::codec;
 
-/// Upper limit on the bytes of values and keys that a PE puts between two fences. The library itself puts 32 KiB.
+/// Upper limit on the bytes of values and keys that a PE puts between two fences. The library itself puts at most 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
 
 /// Values that PEs have put since the last fence, and descriptors (of type `D`) to share.
@@ -89,7 +89,7 @@ impl<D> Rendezvous<D> {
     fn arrive(&mut self, pe: usize, step: CollectiveCall) -> Result<Option<Met<D>>, String> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
-        // Only PEs of the same host must agree, because PEs of another host may be one call ahead.
+        // Only PEs of one host must be in the same call. A share waits for one host only, so other hosts may be one call ahead.
         if let Some((other, there)) = neighbours.find_map(|(other, seat)| Some((*other, seat.arrived?)))
             && there != step
         {

@@ -110,7 +110,8 @@ pub struct Launch {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The exit code: 0, the first failed PE's, 128 plus the number of a signal that ended the job, or 124 after a timeout.
+    /// The exit code: 0; the first failed PE's; 128 plus the number of a signal that ended that PE or the job; 124 after a timeout;
+    /// 1 after another failure.
     pub code: u8,
     /// The cause of the job's end, unless all PEs ended in order.
     pub failure: Option<Failure>,

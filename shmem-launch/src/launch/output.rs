@@ -128,7 +128,7 @@ impl Forwarders {
         forwarder.ended.as_ref().map(|(result, _)| result.map_err(io::Error::from))
     }
 
-    /// Closes a stream; the caller closes standard output first. Returns whether the thread is still writing.
+    /// Closes a stream; the caller closes standard output first. Returns whether the caller must wait for the stream's thread.
     pub(crate) fn close(&mut self, stream: StdStream) -> bool {
         if stream == StdStream::Out && self.0.len() == 1 {
             // One thread serves both streams, and standard error is closed later, after the launcher's own lines.
@@ -254,7 +254,8 @@ fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Removes whole lines from `bytes`, and returns them, each after `tag`. Leaves a partial line unless it is too long or with `all`.
+/// Removes whole lines from `bytes`, and returns them, each after `tag`. Leaves a partial line, unless it is too long or `all` is
+/// set.
 fn tagged(tag: &str, bytes: &mut Vec<u8>, all: bool) -> Vec<u8> {
     let end = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let mut lines = Vec::new();

@@ -196,7 +196,7 @@ impl PeProcess {
         self.aborted.is_none() && (!status.success() || left_early)
     }
 
-    /// Returns the state of the PE's process if the process is stopped or dying.
+    /// Returns the state of the PE's process if the process is stopped, traced or dying.
     pub(crate) fn held(&self) -> Option<PeState> {
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())

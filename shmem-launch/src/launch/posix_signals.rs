@@ -28,8 +28,8 @@ const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
 pub(crate) struct Before {
     /// For each signal of [`CHANGED`], whether the launcher changed its disposition.
     changed: [bool; CHANGED.len()],
-    /// The thread's earlier signal mask, if the launcher watches signals. Then PEs also ignore SIGQUIT, which a terminal key sends
-    /// to launcher and PEs, because the launcher answers it.
+    /// The thread's earlier signal mask, if the launcher watches signals. Then PEs also ignore SIGQUIT: a terminal key sends it to
+    /// launcher and PEs, and only the launcher should answer.
     mask: Option<libc::sigset_t>,
 }
 

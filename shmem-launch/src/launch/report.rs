@@ -19,7 +19,7 @@ pub enum PeState {
     NotJoined,
     /// The PE waits at the launcher for other PEs, in a fence or share.
     Exchanging,
-    /// The PE's process has ended, as described.
+    /// The PE's process has ended, or the PE has ended the job, as described.
     Ended(String),
     /// A signal has stopped the PE's process.
     Stopped,
@@ -29,7 +29,7 @@ pub enum PeState {
     Dying,
     /// The state is unknown, because there is no record, or the PE is writing it.
     Unknown,
-    /// The PE's memory exists, and the job is starting.
+    /// The PE has joined, and the job is starting.
     Starting,
     /// The PE runs code of the program.
     OwnCode,
@@ -50,7 +50,8 @@ impl PeState {
         matches!(self, Exchanging | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
     }
 
-    /// Returns the parts of a clause: a verb for one PE, a verb for several PEs (empty: say `each of` them), and the rest.
+    /// Returns the parts of a clause: the verb for one PE, the verb for several PEs, and the rest. If the second verb is empty, a
+    /// clause for several PEs begins with `each of`.
     fn words(&self) -> (&str, &str, &str) {
         match self {
             Self::NotJoined => ("has", "have", "not joined the job"),

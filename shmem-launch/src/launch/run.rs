@@ -248,7 +248,7 @@ impl Run {
         self.end(Signal::from_named_raw(number).filter(|_| !by_terminal), GRACE_OF_USER, None);
     }
 
-    /// Ends a job in which no PE has died, and reports what the PEs were doing.
+    /// Ends the job unless it is ending already, and reports `text` and what the PEs were doing.
     fn end_with_report(&mut self, text: &str, failure: Failure, code: u8) {
         if !matches!(self.phase, Phase::Ending(_)) {
             self.fail(text, failure, code, None);
@@ -276,8 +276,8 @@ impl Run {
         }
     }
 
-    /// Blocks until all output is written to a stream, however long its reader takes. The time is limited if the job has a time
-    /// limit or was ended by a signal.
+    /// Blocks until all output is written to a stream, however long its reader takes, but only until a signal or the job's time
+    /// limit. If one of these has ended the job, blocks for [`GRACE_OF_USER`] at most.
     fn write_rest(&mut self, kind: StdStream) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };

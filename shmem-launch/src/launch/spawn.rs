@@ -21,9 +21,9 @@ use super::socket::Channel;
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
 use crate::env::{OFI_INTERFACE, OFI_PROVIDER};
 
-/// Variables that PEs get unless they are set already. libfabric reads them before a call could set them. For each endpoint
-/// `ofi_rxm` touches this number of 16 KiB buffers, by default 4096 (version 1.17) or 8192 (2.1). The runtime limits operations in
-/// flight.
+/// Variables that PEs get unless they are set already, because libfabric reads them before a call could set them. For each endpoint
+/// `ofi_rxm` touches this number of 16 KiB buffers, by default 4096 (version 1.17) or 8192 (2.1). 128 are enough, because the
+/// runtime limits operations in flight.
 pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
 
 /// Prefixes of the names of libfabric's providers that use internet protocols.
@@ -35,7 +35,7 @@ pub(crate) struct Spawner {
     pub(crate) number: u64,
     /// The host number of each PE, on real or pretended hosts.
     pub(crate) hosts: Vec<u32>,
-    /// The output pipes of each PE: for each pipe, the streams that write to it ([`pipes`](super::output::pipes)).
+    /// The output pipes that every PE has: for each pipe, the streams that write to it ([`pipes`](super::output::pipes)).
     pipes: Vec<Vec<StdStream>>,
     /// CPU sets, which are assigned to PEs in turn. If empty, PEs are not bound.
     cpus: Vec<CpuSet>,

@@ -61,13 +61,14 @@ demands! {
     rma_iov: Option<usize>,
     /// Upper limit on the bytes of an injected message (`inject_size`).
     inject: Option<usize>,
-    /// Entries of a completion queue whose size the user leaves to the provider. The queue can overrun without resource management.
+    /// Entries of a completion queue, unless the user asks for fewer. Without resource management, the user gets as many as it asks
+    /// for, and an overrun ends the process.
     cq: Option<usize>,
     /// Number of times that each call that moves data fails with `EAGAIN` before it succeeds.
     eagain: Option<usize>,
     /// Upper limit on the endpoints of a domain (`ep_cnt`).
     endpoints: Option<usize>,
-    /// Number of calls of `fi_enable` on endpoints of a domain that fail first, as if their port was in use.
+    /// Number of calls of `fi_enable` that fail in each domain before the first succeeds, as if the endpoint's port was in use.
     taken: Option<usize>,
     /// Bytes of a memory key: 2, 4 or 8 (`mr_key_size`).
     key_size: Option<usize>,

@@ -21,7 +21,7 @@ use crate::shared::Shared;
 mod rules;
 mod table;
 
-/// Calls refused with `EAGAIN` in a row, without progress in between, that the shim takes for an endless loop of the user.
+/// Number of refusals with `EAGAIN`, without progress in between, after which the shim takes the user to be in an endless loop.
 const PATIENCE: u32 = 1_000_000;
 
 /// With the demand `atomics_lost`, every sixteenth update is lost.
@@ -44,7 +44,8 @@ pub(crate) struct Endpoint {
     updates: AtomicU64,
 }
 
-/// Refusals by the demand `eagain`: of the next call (`refused`), and of calls since the last progress (`in_vain`).
+/// Refusals by the demand `eagain` since it last let a call pass: those that count (`refused`), and those since the last progress
+/// that do not count (`in_vain`).
 #[derive(Default)]
 struct EagainState {
     refused: usize,
@@ -212,7 +213,7 @@ impl Endpoint {
         0
     }
 
-    /// Returns whether the demand `eagain` makes the next call fail. Only refusals with progress in between count.
+    /// Returns whether the demand `eagain` makes this call fail. Refusals without progress in between count as one.
     fn refuses_now(&self) -> bool {
         let Some(times) = demands().eagain else { return false };
         let mut storm = self.storm.lock();

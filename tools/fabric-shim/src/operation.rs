@@ -78,7 +78,8 @@ pub(crate) struct Operation {
     pub(crate) context: *mut c_void,
     data: u64,
     pub(crate) flags: u64,
-    /// A copy of the operands, which replaces the user's local buffers: those may be gone when a delayed operation is issued.
+    /// Operands that replace the user's local buffers: a copy, because those may be gone when a delayed operation is issued; or the
+    /// zeroes of a lost update.
     own: Vec<u8>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 /// The code that every PE of a job runs. Only the results of PE 0 are printed.
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
-    /// Each PE is bound to a core of its own if there are enough cores. PE 0 also starts the given peer programs.
+    /// Each PE is bound to a core of its own, if all PEs are on one node with enough cores. PE 0 also starts the given peers.
     Near(fn(&mut World, &Bench<'_>) -> Done),
     Free(fn(&mut World, &Bench<'_>) -> Done),
     /// Two PEs measure the library and the bare program over libfabric. PEs are not bound, because progress threads need cores.
@@ -223,8 +223,8 @@ pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
     world.ring_neighbours().1
 }
 
-/// Runs `measure` on PE 0 while the other PEs wait. PEs of the same node sleep outside of the library, because stores to their
-/// memory would wake them in the library. PEs of other nodes wait in the library, where they make progress.
+/// Runs `measure` on PE 0 while the other PEs wait. If all PEs are on one node, they sleep outside of the library, because stores
+/// to their memory would wake them in the library. Otherwise they wait in the library, where they make progress.
 pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     let done = world.alloc(value(0_u64))?;
     world.barrier_all();
@@ -252,8 +252,8 @@ fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     _ = std::fs::remove_file(directory.join(peer.name));
 }
 
-/// Binds this process to one of its allowed cores, if there is a core for each PE. Returns the number of allowed cores. Must be
-/// called after the start of the library, which reads the allowed cores, too.
+/// Binds the calling thread to one of its allowed cores, if there is a core for each of `pes` PEs or threads. Returns the number of
+/// allowed cores. Must be called after the start of the library, which reads the allowed cores, too.
 pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = cpus::allowed()?;
     if pes <= cores.len() {

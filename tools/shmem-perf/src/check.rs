@@ -134,7 +134,8 @@ pub(crate) fn check(Options { measures, allowance }: &Options) -> Done {
     Err(format!("{counted}{}", if held + refused == 0 { advice } else { "" }).into())
 }
 
-/// Measures the cases of one command until each has met its bound. Skips cases that this build or machine cannot measure.
+/// Measures the cases of one command until each has met its bound, at most [`ATTEMPTS`] times. Skips cases that this build or
+/// machine cannot measure.
 fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
     let cores = std::thread::available_parallelism()?.get();
     for trial in &mut *trials {

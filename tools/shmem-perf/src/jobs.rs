@@ -36,7 +36,7 @@ impl Asked {
         self.with([("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
-    /// Runs the job. Returns the standard output of PE 0 and the standard error of all PEs.
+    /// Runs the job. Returns the standard output of PE 0 (on two hosts, of all PEs), and the standard error of all PEs.
     pub(crate) fn run(&self) -> Result<[String; 2], Box<dyn Error>> {
         self.run_program(&std::env::current_exe()?)
     }
@@ -87,7 +87,7 @@ pub(crate) struct Named {
 pub(crate) struct Hosts {
     names: [String; 2],
     launcher: Option<String>,
-    /// Directory of the network namespaces that stand for hosts, which end with this value; `None` for real hosts.
+    /// Directory of the network namespaces that stand for hosts; `None` for real hosts. Namespaces are removed with this value.
     pretended: Option<TempDir>,
 }
 

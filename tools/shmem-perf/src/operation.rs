@@ -164,7 +164,7 @@ impl Operation {
     }
 }
 
-/// Returns the mean nanoseconds of a collective. Some calls before warm the caches, and a barrier aligns the PEs.
+/// Returns the mean nanoseconds of a collective. Untimed calls first warm the caches, and then a barrier aligns the PEs.
 fn timed<L: ThreadLevel>(world: &World<L>, rounds: usize, mut collective: impl FnMut()) -> f64 {
     (0..4).for_each(|_| collective());
     world.barrier_all();

@@ -30,7 +30,7 @@ const KEY: &str = "shmem.door";
 pub(super) struct Met {
     /// Connections by PE. The first PE has one to each other PE of its host. The others have one, to the first PE.
     pub(super) channels: BTreeMap<usize, Arc<Channel>>,
-    /// An eventfd with value 1, which the host's PEs share. The PE that reads the 1 reports why the job ends. `None`: no other PE.
+    /// An eventfd with value 1, shared by the host's PEs. The PE that reads the 1 may report why the job ends. `None` for one PE.
     pub(super) voice: Option<OwnedFd>,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn meet(
     neighbours: &[usize],
     hosts: &[u32],
 ) -> io::Result<Met> {
-    // Each host has one PE, so there is nothing to connect. All PEs come to the same result.
+    // Each host has one PE, so there is nothing to connect. All PEs return here, so none waits in the fence below.
     if hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len()) {
         return Ok(Met::default());
     }

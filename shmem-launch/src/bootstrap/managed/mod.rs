@@ -111,7 +111,7 @@ impl Managed {
         let channels = met.channels.clone();
         let exchange: Box<dyn Exchange> = match met.channels.get(&neighbours[0]) {
             Some(first) => {
-                // In a job on one host, the manager is needed only to connect the PEs.
+                // In a job on one host, fences do not need the manager.
                 let fences = hosts.iter().any(|host| *host != here).then(|| Arc::clone(&manager));
                 Box::new(Served::new(Arc::clone(first), number, neighbours, FIRST, fences))
             }

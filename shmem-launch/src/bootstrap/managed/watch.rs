@@ -21,8 +21,8 @@ use crate::bootstrap::process_manager::ProcessManager;
 use crate::diagnostics::say;
 use crate::launch::socket::{Channel, LEAVING};
 
-/// Time before the second host reports, additional time for each further host, and the limit of both together. The first host
-/// reports at once, and the launcher then has this time to end the job.
+/// Time before the second host reports, additional time for each further host, and upper limit on their sum. The first host
+/// reports at once, and the launcher then has `FIRST_TURN` to end the job.
 const FIRST_TURN: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
 const LAST_TURN: Duration = Duration::from_secs(3);

@@ -163,7 +163,7 @@ impl ProcessManager for Client {
     }
 }
 
-/// Returns the content of an answer of `PMIx_Get`, and frees the answer. Returns `None` if no key here has a value of that type.
+/// Returns the content of an answer of `PMIx_Get`, and frees the answer. Returns `None` if the content is no [`Fact`].
 ///
 /// # Safety
 ///

@@ -53,7 +53,7 @@ pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) provider: String,
     place: SymBox<[u8]>,
     word: SymBox<Atomic<u64>>,
-    /// The last turn in which the other PE has begun to serve (PE 1), or has finished (PE 0).
+    /// On PE 0: the last turn that PE 1 has begun. On PE 1: the last turn that PE 0 has finished.
     reached: SymBox<u64>,
     /// A signal that is always 0. Testing it makes progress.
     never: SymBox<Signal>,

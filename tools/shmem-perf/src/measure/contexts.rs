@@ -88,8 +88,8 @@ fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Measures batches of threads, against as many threads of the bare program with an endpoint each, in nanoseconds for each put of a
-/// thread. `thread` makes a thread's context, and returns the function that puts a batch.
+/// Measures threads that put batches, against as many threads of the bare program with an endpoint each, in nanoseconds for each put
+/// of a thread. `thread` makes a thread's context, and returns the function that puts a batch.
 fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     bench: &Bench<'_>,
     pair: &Pair<'_, Multiple>,
@@ -162,7 +162,7 @@ fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The mappings that are measured. The last one is most like the bare program.
+/// The mappings whose tracking is measured. The last one is most like the bare program.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
 
 /// Name in cases of the libfabric that completes writes at once (`fabric-shim`).

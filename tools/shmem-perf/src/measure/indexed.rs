@@ -235,7 +235,7 @@ impl Lists<'_> {
         });
     }
 
-    /// Measures the memory that this PE allocates, in KiB, while both PEs send each other lists without waiting.
+    /// Measures the memory that this PE allocates, in KiB, while both PEs send each other lists by non-blocking operations.
     fn floods(&mut self, bench: &Bench<'_>) {
         let world = self.world;
         // Touches the pages of the program's own memory, so that they do not count as the library's.

@@ -219,10 +219,10 @@ fn costs(runner: &mut Runner) -> Done {
 
 const TRANSFERS: usize = 8;
 
-/// Few blocks. As [`MANY`], they fit one message, and are too long for injection.
+/// Few blocks. They and [`MANY`] fit one message each, and are too long for injection.
 const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
-/// Short blocks. As of [`LONG`], there are as many as in programs: an operation among many costs more than the second of two.
+/// Short blocks. They and [`LONG`] are as many as in programs, because an operation among many costs more than the second of two.
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
 const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 

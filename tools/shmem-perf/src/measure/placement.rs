@@ -166,8 +166,8 @@ fn most_bytes(scale: u32) -> usize {
     shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
 }
 
-/// Returns the scale of [`shapes`] with which the largest array takes a twelfth of the smallest node's memory. At most 10, so that
-/// chunks have many pages. `None` if this process has CPUs of one node only.
+/// Returns the least scale of [`shapes`] with which the largest array takes at most a twelfth of the smallest node's memory. At
+/// most 10, so that chunks have many pages. `None` if this process has CPUs of one node only.
 fn scale(topology: &Topology) -> Option<u32> {
     let homes = topology.homes();
     let memory = topology.nodes().iter().filter(|node| homes.contains(&node.number) && node.memory > 0);
@@ -227,7 +227,8 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
     Ok(least)
 }
 
-/// Returns the least share of a PE's pages that are on its node, if the arrays are divided among PEs with a node each. Collective.
+/// Returns, for each array of [`shapes`], the least share of a PE's pages that are on its node, if the array is divided among PEs
+/// with a node each. Collective.
 fn apart(world: &mut World, scale: u32) -> Result<Vec<TextResult>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();

@@ -112,7 +112,7 @@ pub(super) struct Rounds {
     barrier: Barrier,
     repetitions: usize,
     passes: u64,
-    /// Spans (start, end) of the operations and of the baseline, of each thread, for each round.
+    /// For each round, the spans (start, end) of all threads: those of the operations, then those of the baseline.
     times: Mutex<Vec<[Vec<Span>; 2]>>,
 }
 

@@ -72,7 +72,7 @@ impl Peer {
         [OWN, "cc"].contains(&self.by)
     }
 
-    /// Returns the number of the peer's processes: two, or for [`WAKING`](Self::WAKING) twice the number of cores.
+    /// Returns the number of the peer's processes: two, or for [`WAKING`](Self::WAKING) twice the number of cores, at least 4.
     pub(crate) fn processes(self, cores: usize) -> usize {
         if self == Self::WAKING { 2 * cores.max(2) } else { 2 }
     }

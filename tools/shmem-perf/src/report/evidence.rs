@@ -1,7 +1,7 @@
 //! Results: all results of a report, with a number for each line, and the files beside the page:
 //!
 //! ```text
-//! cases.csv      a line for each case: what was compared, medians, quarters, and the ratio
+//! cases.csv      a line for each case: what was compared, medians, quartiles, and the ratio
 //! facts.csv      results that are texts: about the machine, about placements
 //! notes.csv      remarks of the steps, and errors of steps that failed
 //! ```
@@ -20,7 +20,7 @@ use crate::bench::{Done, TextResult};
 use crate::case::Case;
 use crate::runner::Kept;
 
-/// Name of the fact that has the measured product. [`EXTENT`] names that of whole or quick, [`TOOK`] that of the duration.
+/// Names of facts about the report: the measured product; whether the report is whole or quick; its duration.
 pub(super) const PRODUCT: &str = "product";
 pub(super) const EXTENT: &str = "extent";
 pub(super) const TOOK: &str = "took";

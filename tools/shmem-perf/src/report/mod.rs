@@ -32,7 +32,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().filter(|section| section.of(&["step"]).next().is_some()).map(|section| section.name)
 }
 
-/// Options of the report. A quick report takes less than two minutes instead of twenty. Both take as many pairs for each number.
+/// Options of the report. A quick report takes less than two minutes instead of twenty, with as many pairs for each case.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// The directory of the page and its data. It is made if it does not exist.

@@ -45,7 +45,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Bytes of a layer's array. A debug build only tests the tool, with small arrays.
+/// Bytes of an array in [`layer`]. A debug build only tests the tool, with small arrays.
 const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10]
 } else {
@@ -148,7 +148,7 @@ fn loops<const D: usize, S: Storage>(
     let array = world.array(shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let passes = ELEMENTS.div_ceil(elements);
     world.local((&array, &plain), |(mut a, plain)| {
-        // `black_box` hides functions and shape from the compiler, as they are hidden in a phase of a program.
+        // `black_box` hides functions and shape from the compiler, which does not know them in a program's `World::local` either.
         for &(way, array, slice) in ways {
             let (array, slice, planes) = black_box((array, slice, planes));
             let time = |pass: &mut dyn FnMut()| {
@@ -205,9 +205,10 @@ fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, stora
     loops(world, bench, (storage, name, "/3"), (SPACE, SPACE), &space)
 }
 
-/// Measures the time to make and free a zeroed array, against a zeroed object of the heap, in microseconds. All PEs call it. The
-/// source names a program that depends on the cost of registration: it makes, fills and frees an array for each layer of a neural
-/// network ("Single-ddata with Separate Arrays").
+/// Measures the time to make and free a zeroed array, against a zeroed object of the heap, in microseconds. All PEs call it. A
+/// program for neural networks makes, fills and frees an array for each layer, so it depends on the cost of registration.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
 fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
     let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
     if !bench.wants(&name) {

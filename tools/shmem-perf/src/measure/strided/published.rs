@@ -1,8 +1,8 @@
 //! The published table: are equal blocks at equal distances moved faster block by block (Algorithm 1) or column by column
 //! (Algorithm 2)?
 //!
-//! If the payload with its gaps is too large or takes too long, a sample moves a part of it. This part is several times as large as
-//! the last-level cache, so that no sample, and no column, finds its data in the cache.
+//! If the payload with its gaps is too large or takes too long, a sample moves a part of it. This part with its gaps is at least
+//! twice as large as the last-level cache, so that no sample, and no column, finds its data in the cache.
 //!
 //! And the published halo exchange: two PEs have a half each of a periodic field. Each PE puts its first and last column into the
 //! border of the other half, and copies its first and last row, which are contiguous, into its own border.
@@ -39,7 +39,7 @@ pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Returns the bytes of a side: enough for all cells of the table, but at most a sixteenth of the free memory, or eight last-level
-/// caches if that is more.
+/// caches if that is more, and never more than a quarter of the free memory.
 fn room(payload: usize) -> usize {
     let left = Machine::default().available().bytes;
     let wanted = (left / 16).max(8 * last_level_cache());
@@ -78,7 +78,7 @@ fn times(
         plans.map(|plan| each(1, || sides.planned(&plan, direction)) / 1e6)
     };
     let expected = bench.repetitions as f64 * round(fit).iter().sum::<f64>();
-    // A sample moves at least twice as many bytes as the last-level cache holds.
+    // The blocks of a sample, with their gaps, span at least twice the bytes of the last-level cache, if as many fit.
     let least = 2 * last_level_cache() as usize / stride;
     let blocks = ((fit as f64 * ENOUGH / expected) as usize).max(least).clamp(1, fit);
     let rounds: Vec<_> = (0..bench.repetitions).map(|_| round(blocks)).collect();
@@ -137,7 +137,7 @@ fn shapes(quick: bool) -> [[usize; 2]; 5] {
     [[side / 16, side * 16], [side / 4, side * 4], [side, side], [side * 4, side / 4], [side * 16, side / 16]]
 }
 
-/// Returns the padded number of cells between rows. At a power of two, the cells of a column would share cache sets.
+/// Returns the number of cells from one row to the next, padded. At a power of two, the cells of a column would share cache sets.
 fn pitch_of(columns: usize) -> usize {
     pitch::<f64>(columns / 2 + 2)
 }

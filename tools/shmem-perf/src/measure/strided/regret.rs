@@ -12,7 +12,7 @@ type Point = (Pattern, Direction);
 const ROOM: usize = 16 << 20;
 const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 
-/// Number of random layouts. A quick run measures [`QUICK`] layouts of each kind.
+/// Number of random layouts. For regret, a quick run measures at most [`QUICK`] fixed and as many random layouts.
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 

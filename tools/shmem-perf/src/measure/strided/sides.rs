@@ -63,8 +63,8 @@ impl<'w> Sides<'w> {
         self
     }
 
-    /// Sets the start of the private side, as an offset in pages, to `by` bytes before the start of the other side. Then the low 12
-    /// bits of a store's address are those of a later load (4K aliasing).
+    /// Sets the private side's offset in a page to `by` bytes before the other side's offset in a page. Then the low 12 bits of a
+    /// store's address are those of a later load (4K aliasing).
     pub(super) fn followed(&mut self, by: usize) -> &mut Self {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
@@ -119,7 +119,7 @@ impl<'w> Sides<'w> {
         unsafe { execute_dyn(plan, to, from) };
     }
 
-    /// Returns the nanoseconds of a transfer by each plan, in turn, for each round. Leaves out a first round, which touches pages.
+    /// Returns, for each round, the nanoseconds of a transfer by each plan. Leaves out a first round, which touches pages.
     pub(crate) fn race(
         &mut self,
         plans: &[TransferPlan],
@@ -203,7 +203,7 @@ pub(super) unsafe fn loop_of_puts(
 }
 
 /// Performs the baseline: a load from each cache line of the source's blocks, then a store to each line of the destination's
-/// blocks. A line that several blocks share is visited for each block.
+/// blocks. A line that several blocks share is visited for each block. The last line of an unaligned block may be left out.
 ///
 /// # Safety
 ///
@@ -218,7 +218,7 @@ pub(super) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
     each_line(pattern, |level| level.to, store);
 }
 
-/// Calls `each` with the offset of each cache line of each block of a side, with little overhead.
+/// Calls `each` with the offset of every [`LINE`]th byte of each block of a side, from the first on, with little overhead.
 #[inline(never)]
 fn each_line(pattern: &Pattern, apart: impl Fn(Level) -> usize, mut each: impl FnMut(usize)) {
     let (block, [outer, inner]) = (pattern.block(), pattern.inner());
