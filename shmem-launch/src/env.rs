@@ -1,8 +1,9 @@
 //! The environment variables that launchers and PEs read, in one table.
 //!
 //! [`VARIABLES`] is the source for parsing, for defaults, for warnings about mistyped names, and for the list of `shmem-info`. A
-//! default is text, which is parsed like a set value. The table has only the names of variables for partitions, which
-//! [`Environment`](shmem_core::partition::Environment) parses. Variables that a launcher sets for its PEs begin with `SHMRUN_`.
+//! default is text, which is parsed like a set value. Of partition variables, the table has only names and
+//! help; [`Environment`](shmem_core::partition::Environment) parses them. Variables that a launcher sets for PEs begin with
+//! `SHMRUN_`.
 //!
 //! Four of the variables are those of OpenSHMEM (`environment_variables.tex`), with their older names, which begin with `SMA_`.
 

@@ -71,7 +71,8 @@ const PRODUCT: &str = "shmem";
 /// The destination of PEs' output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// The launcher's standard output and standard error. Whole lines are forwarded, but a terminal is left to the PEs.
+    /// The launcher's standard output and standard error. Whole lines are forwarded, but to a terminal, and in a job of one PE, PEs
+    /// write directly.
     #[default]
     Inherit,
     /// The launcher's standard output and standard error. Whole lines are forwarded, each after its PE's number.

@@ -106,7 +106,8 @@ impl Spawner {
         command
     }
 
-    /// Sets the standard streams of a PE. Only PE 0 gets the launcher's input. Returns the read ends of its output pipes.
+    /// Sets the standard streams of a PE. Only PE 0 gets the launcher's input, and only if output is not captured. Returns the read
+    /// ends of the PE's output pipes.
     fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(StdStream, OwnedFd)>> {
         if pe != 0 || self.job.output == Output::Capture {
             let null = File::open("/dev/null");

@@ -45,7 +45,7 @@ pub(crate) struct PeArguments {
     pub(crate) peers: Option<PathBuf>,
     /// Binary logarithm of the factor by which arrays are smaller than in the literature.
     pub(crate) scale: u32,
-    /// Bytes of each transfer, in benchmarks that have no fixed sizes.
+    /// Bytes of each transfer or array, in benchmarks that have no fixed sizes.
     pub(crate) sizes: Vec<usize>,
     pub(crate) threads: Vec<usize>,
 }

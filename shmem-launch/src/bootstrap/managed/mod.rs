@@ -11,8 +11,8 @@
 //! first PEs          [`ProcessManager`]  one value for each host, and a fence, which all PEs of the job call
 //! ```
 //!
-//! A host's PEs connect at the start ([`host_rendezvous`]). They watch each other ([`Watch`]), because `srun` without
-//! `--kill-on-bad-exit` does not end a job in which a process dies.
+//! A host's PEs connect to the first one at the start ([`host_rendezvous`]). Both ends of a connection watch each other
+//! ([`Watch`]), because `srun` without `--kill-on-bad-exit` does not end a job in which a process dies.
 
 mod host;
 mod host_rendezvous;

@@ -88,8 +88,8 @@ fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Measures threads that put batches, against as many threads of the bare program with an endpoint each, in nanoseconds for each put
-/// of a thread. `thread` makes a thread's context, and returns the function that puts a batch.
+/// Measures threads that put batches, against as many threads of the bare program with an endpoint each, in nanoseconds for each
+/// put of a thread. `thread` makes a thread's context, and returns the function that puts a batch.
 fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     bench: &Bench<'_>,
     pair: &Pair<'_, Multiple>,

@@ -70,7 +70,7 @@ fn with_buffers<T: SymmetricData>(
     let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
     let first = apart[0].offset();
     let mut end = apart[n - 1].offset() + room;
-    // The first buffers of both halves start at the same offset in a page, so that addresses make no difference.
+    // The first buffers of both halves start at the same offset modulo [`REGION`], so that addresses make no difference.
     let start = end + (first.wrapping_sub(end) % REGION);
     let (mut together, mut between) = (Vec::new(), Vec::new());
     for other in &apart {
