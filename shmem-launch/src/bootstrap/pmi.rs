@@ -290,7 +290,7 @@ fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     Some(numbered(hosts.take(processes)))
 }
 
-/// A socket with a deadline for a whole line. Single bytes that arrive do not extend the deadline.
+/// A socket whose reads fail after a deadline, if one is set. Bytes that arrive do not extend the deadline.
 struct Timed {
     socket: File,
     until: Option<Instant>,

@@ -13,7 +13,7 @@ const PARTITION: &str = "SYMMETRIC_PARTITION";
 /// A row of the list of variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The variable's name. For a family of variables, the name of one that is set.
+    /// The variable's name. For a family of variables, the name of one that is set, or the family's name if none is.
     pub name: String,
     /// The default value, or `-`.
     pub default: &'static str,
@@ -23,7 +23,7 @@ pub struct Row {
     pub help: &'static str,
 }
 
-/// Returns a row for each variable. A family of partition variables has a row for each of its variables that is set.
+/// Returns a row for each variable. A family of partition variables has a row for each of its variables that is set, or one row.
 pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row> {
     let given: Given = environment.into_iter().collect();
     let mut rows = Vec::new();

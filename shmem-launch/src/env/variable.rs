@@ -25,7 +25,7 @@ pub struct Variable {
     pub help: &'static str,
 }
 
-/// Returns the environment of this process. Invalid UTF-8 becomes `\u{fffd}`, which no variable accepts.
+/// Returns the environment of this process. Invalid UTF-8 becomes `\u{fffd}`, which is no part of a keyword or number.
 pub fn process() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into()))
 }

@@ -21,7 +21,7 @@ impl LaunchError {
         Self { text, code: 127 }
     }
 
-    /// Returns the exit code that shells use: 127 for a missing program, 126 if it cannot be run, 2 for everything else.
+    /// Returns the exit code that shells use: 127 for a missing program or launcher, 126 for a program that cannot be run, else 2.
     pub fn code(&self) -> u8 {
         self.code
     }

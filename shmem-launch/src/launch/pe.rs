@@ -54,7 +54,7 @@ pub(crate) struct Outgoing {
 #[derive(Debug)]
 struct Joined {
     pid: u32,
-    /// A pidfd of the process, readable when the process has ended. `None` if the process is the child.
+    /// A pidfd of the process, readable when the process has ended. `None` if the process is the child, or if there are no pidfds.
     handle: Option<OwnedFd>,
     gone: bool,
 }

@@ -23,7 +23,7 @@ use crate::codec;
 /// Time that a PE may be unreachable while its child process still runs. After that the PE counts as dead.
 const LOST: Duration = Duration::from_millis(500);
 
-/// Polling interval for processes without a pidfd, and for PEs that cannot be reached.
+/// Polling interval for processes without a pidfd, for PEs that cannot be reached, and while PEs settle after a death.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
 /// Upper limit on the packets received from one PE at a time, so that a PE that writes without end cannot starve other PEs.

@@ -20,7 +20,7 @@ use super::spawn::Spawner;
 use super::{Failure, Launch, Outcome, Output, descriptor_limit, timespec};
 use crate::diagnostics::line;
 
-/// Time between SIGTERM and SIGKILL after the death of a PE.
+/// Time between SIGTERM and SIGKILL, unless a signal from the user ends the job.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Time between a signal from the user and SIGKILL, in which PEs may save data.

@@ -40,7 +40,7 @@ pub(crate) struct Channel {
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// The sending process and user, as the kernel reports them. `None` at the PE's end.
+    /// The sending process and user, as the kernel reports them. `None` unless this end is the launcher's.
     pub(crate) sender: Option<UCred>,
 }
 

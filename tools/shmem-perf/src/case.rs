@@ -77,7 +77,7 @@ pub(crate) struct Record {
     pub(crate) samples: Samples,
     /// Pairs of the cost, and the cost of a loop of puts.
     pub(crate) loop_of_puts: Option<Samples>,
-    /// Whether samples are of different layouts. Then results are geometric means, and not medians.
+    /// Whether samples are of different layouts. Then `value`, `limit` and `ratio` are geometric means, and not medians.
     pub(crate) geometric: bool,
     /// Text on what was compared, in addition to the row's: the name of a library, the part of a payload.
     pub(crate) note: String,

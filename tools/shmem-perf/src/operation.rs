@@ -10,7 +10,7 @@ use crate::sheet::sizes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// Name in cases: `put`, `get`, `put-rate`, `bandwidth`, an atomic operation, or a [collective](is_collective).
+    /// Name in cases: for example `put`, `put-rate`, `bandwidth`, an atomic operation, or a [collective](is_collective).
     pub(crate) name: &'static str,
     /// Bytes of each transfer, or of a PE's contribution to a collective (to an alltoall: for each PE).
     pub(crate) bytes: usize,

@@ -231,7 +231,7 @@ const NEVER: u64 = 1 << 50;
 /// Costs with which the library sends every strided transfer in messages, because single operations seem too slow.
 const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
-/// Measures the costs of the provider, in a job that sends blocks in messages.
+/// Measures the costs of the provider. The results are right only if the job sends strided blocks in messages.
 fn row_of(pair: &Pair<'_>, repetitions: usize) -> Row {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
     let (one, short, long) = (each(Blocks { count: 1, bytes: 8 }), each(SHORT), each(LONG));
