@@ -107,7 +107,8 @@ unsafe fn move_bytes(
     match gets {
         // SAFETY: the blocks at `place` are in a segment (`remote`). The blocks at `dest` are writable and disjoint (caller).
         true => unsafe { untyped::get_blocks(endpoint, dest, place, block, level, align, family) },
-        // SAFETY: the blocks at `place` are in a segment (`remote`) and disjoint. The blocks at `source` are readable (caller).
+        // SAFETY: the blocks at `place` are in a segment (`remote`) and disjoint. Those at `source`, in one object of C, are
+        // readable (caller).
         false => unsafe { untyped::put_blocks(endpoint, place, source, block, level, align, family) },
     }
 }

@@ -128,7 +128,7 @@ pub unsafe fn atomic(
 ///
 /// # Safety
 ///
-/// As [`put`], for every block. Destination blocks must not overlap.
+/// As [`put`], for every block. Destination blocks must not overlap, and gaps between blocks of the source must be readable.
 #[inline]
 #[track_caller]
 pub unsafe fn put_blocks(

@@ -17,8 +17,8 @@ const FEW: usize = 8;
 ///
 /// # Safety
 ///
-/// Every block of the plan must be writable from `to` on and readable from `from` on, and no block of the destination may overlap
-/// another block of either side. If `E` is a number, both sides must consist of aligned `E`s.
+/// Every block of the plan must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
+/// the destination may overlap another block of either side. If `E` is a number, both sides must consist of aligned `E`s.
 #[inline(always)]
 pub(crate) unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
@@ -58,8 +58,8 @@ const fn is_short(pattern: &Pattern) -> bool {
 ///
 /// # Safety
 ///
-/// Every block of the plan must be writable from `to` on and readable from `from` on, and no block of the destination may overlap
-/// another block of either side.
+/// Every block of the plan must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
+/// the destination may overlap another block of either side.
 #[inline(never)]
 pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
@@ -97,8 +97,8 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
 ///
 /// # Safety
 ///
-/// Each of the `level.count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
-/// overlap another block of either side.
+/// Each of the `level.count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No
+/// block of the destination may overlap another block of either side.
 #[inline(always)]
 pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
     if level.count <= FEW && follows_auto() {
@@ -115,8 +115,8 @@ pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to
 ///
 /// # Safety
 ///
-/// Each of the `count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
-/// overlap another block of either side.
+/// Each of the `count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
+/// the destination may overlap another block of either side.
 #[inline(never)]
 unsafe fn execute_loop(
     to: *mut u8,
@@ -147,8 +147,8 @@ unsafe fn execute_loop(
 ///
 /// # Safety
 ///
-/// Each of the `level.count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
-/// overlap another block of either side.
+/// Each of the `level.count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No
+/// block of the destination may overlap another block of either side.
 #[inline(always)]
 unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     match block {
@@ -171,8 +171,8 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
 ///
 /// # Safety
 ///
-/// Each of the `count` blocks must be writable from `to` on and readable from `from` on, and no block of the destination may
-/// overlap another block of either side.
+/// Each of the `count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
+/// the destination may overlap another block of either side.
 #[inline(never)]
 unsafe fn few_of_any_size(
     mut to: *mut u8,

@@ -160,7 +160,7 @@ macro_rules! directions {
 }
 directions! {
     put_planned, put_blocks, put_slow = put_strided,
-    "Every block must be readable from `from` on, for as long as the family says, and lie in the segment of every PE from `to` on.":
+    "Every block must be readable from `from` on, with the gaps between blocks, for as long as the family says, and lie in the segment of every PE from `to` on.":
     (to: transport::Remote, from: *const u8), to, from: *const u8;
     get_planned, get_blocks, get_slow = get_strided,
     "Every block must be writable from `to` on, for as long as the family says, and lie in the segment of every PE from `from` on.":
