@@ -29,7 +29,7 @@ pub use chunking::{ArrayError, Chunking, MOST_CHUNKS, array_bytes};
 pub use geometry::ArrayRange;
 pub use handle::NumaArray;
 pub use index::{ArrayIndex, ArrayPlaceIndex};
-pub use iterators::{Elements, Slices};
+pub use iterators::{Elements, Indices, Slices};
 pub use on_pe::{ArrayHere, ArrayOn, ArrayPlace, Copied, OwnCopy};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 pub use view::{ArrayMut, ArrayRef};
