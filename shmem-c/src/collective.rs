@@ -252,11 +252,11 @@ pub(crate) fn spread(elements: usize, stride: usize) -> usize {
 /// The overlap of source and destination that a collective permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum May {
-    /// Source and destination are equal or disjoint.
+    /// Source and destination must be equal or disjoint.
     BeOne,
-    /// Source and destination are disjoint.
+    /// No overlap: source and destination must be disjoint.
     NotBeOne,
-    /// Elements of source and destination are disjoint, and may interleave.
+    /// Elements of source and destination must be disjoint, and may interleave.
     Interleave,
 }
 

@@ -49,7 +49,7 @@ static DEFAULT: Stream = Stream::closed();
 /// The tables of the world's team, from the first start on.
 static ALL_PES: OnceLock<Tables> = OnceLock::new();
 
-/// A context of the program.
+/// A context that the program has created (not `SHMEM_CTX_DEFAULT`).
 struct Made {
     stream: Stream,
     /// The tables of the context's team, or `None` for [`ALL_PES`].

@@ -190,10 +190,10 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `elements` must name an object of `length` elements in a segment. For a change, these must be aligned words of its width.
-    /// Every index must be less than `length`. There must be one position per index, and one operand per index unless all words
-    /// share it. For as long as `until` says, the local memory of `request` must be readable for an element per index and
-    /// unchanged, or writable at each position by this call alone, and aligned for a change.
+    /// `elements` must name an object of `length` elements in a segment. For a change, the elements must be aligned words of the
+    /// change's width. Every index must be less than `length`. There must be one position per index, if any, and one operand per
+    /// index unless all words share it. For as long as `until` says, the local memory of `request` must be, for `Place`, readable
+    /// for an element per index and unchanged; for others, writable at each position by this call alone, and aligned for a change.
     unsafe fn list(
         &self,
         channel: Channel,

@@ -43,7 +43,7 @@ pub(crate) struct Registration {
 }
 
 impl Regions {
-    /// Adds a registration. Returns `false` if the domain has as many as the demand `registrations` allows.
+    /// Adds a registration. Returns `false` if the domain already has as many as the limit `registrations` (`demands`).
     pub(crate) fn add(&self, descriptor: usize, facts: Registration) -> bool {
         let mut known = self.0.lock();
         let is_room = demands().registrations.is_none_or(|most| known.len() < most);

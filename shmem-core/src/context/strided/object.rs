@@ -201,7 +201,8 @@ macro_rules! symmetric {
         unsafe impl<$($parameters)*> Writable for $handle {}
 
         impl<$($parameters)*> $handle {
-            /// This PE's own copy, as the destination of a get. Called instead of [`Lend`]'s method of the same name.
+            /// This PE's own copy, as the destination of a get. A call on a handle finds this before [`Lend`]'s method of the same
+            /// name, because `&self` is tried before `&mut self`.
             #[doc(hidden)]
             #[inline(always)]
             pub fn __strided_into(&self) -> Own<'_, Self> {

@@ -24,7 +24,7 @@ const PIECE: usize = 16;
 #[repr(align(64))]
 struct CacheLine(UnsafeCell<u64>);
 
-/// A block whose copy is followed by `touches` idle stores.
+/// A block whose copy is followed by `touches` idle stores to `line`, which slow down the loop.
 #[derive(Clone, Copy)]
 struct ThrottledBlock<B> {
     block: B,

@@ -1,5 +1,6 @@
 //! Benchmarks (*measures*). Each has a section of `cases_goals_guards.txt` with options, cases, baselines (*limits*), goals and
-//! guards, and a module with a function for each of the two sides. Imports here serve all modules.
+//! guards, and in a module (of several measures of a kind) two functions: the library's operation, and its baseline. Imports here
+//! serve all modules.
 //!
 //! To add a measure: write a section and a module, and add its name below, to the modules and to [`MEASURES`].
 

@@ -245,8 +245,9 @@ impl Engine {
                             core::mem::swap(first, second);
                         }
                         let list = Near { first: into, size, indices: &positions };
-                        // SAFETY: there are `count` positions, with a writable element at each until the request is finished
-                        // (`list`). Only the holder of `arriving` finishes it, by `self.finish` below.
+                        // SAFETY: `data` has `count` elements (guard). There are `count` positions, with a writable element at each
+                        // until the request is finished (caller of `Transport::list`). Only the holder of `arriving` finishes it,
+                        // by `self.finish` below.
                         unsafe { list.carry_out(ListRequest::Place(data.as_ptr()), None, || ()) };
                     }
                 }
