@@ -35,12 +35,12 @@ use crate::world::World;
 ///
 ///     // An edge above or below the block has a cell for each column, and an edge on its left or right one for each row.
 ///     let mut halo = world.halo(&grid.edges([BLOCK[1], BLOCK[0]]))?;
-///     let mut flight = halo.begin(world);
-///     flight.send(0, &[row as f64; BLOCK[1]]);        // above
-///     flight.send(1, &[row as f64; BLOCK[1]]);        // below
-///     flight.send(2, &[column as f64; BLOCK[0]]);     // on the left
-///     flight.send(3, &[column as f64; BLOCK[0]]);     // on the right
-///     let ghosts = flight.finish();
+///     let mut exchange = halo.begin(world);
+///     exchange.send(0, &[row as f64; BLOCK[1]]);        // above
+///     exchange.send(1, &[row as f64; BLOCK[1]]);        // below
+///     exchange.send(2, &[column as f64; BLOCK[0]]);     // on the left
+///     exchange.send(3, &[column as f64; BLOCK[0]]);     // on the right
+///     let ghosts = exchange.finish();
 ///     let above = (row + grid.shape()[0] - 1) % grid.shape()[0];
 ///     assert_eq!(ghosts[0][7], above as f64);
 ///     Ok(())

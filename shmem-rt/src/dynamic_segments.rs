@@ -155,7 +155,7 @@ fn make_in(
 ) -> Result<Vec<Vec<u8>>> {
     let (request, DynamicSegment { index, offset }) = (&wanted.request, place);
     let (arena, slot) = (&job.memory.arena, job.site.slot);
-    let created = arena.create_later(slot, offset, request, given);
+    let created = arena.create_dynamic(slot, offset, request, given);
     let (mine, created) = split(created.map_err(Error::from));
     let told = created.and_then(|()| {
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));
@@ -225,7 +225,7 @@ unsafe fn take_away(job: &Job, place: DynamicSegment, slots: impl IntoIterator<I
     }
     for slot in slots {
         // SAFETY: no PE uses the segment, and no operation on it is in progress (caller).
-        unsafe { job.memory.arena.remove_later(slot, place.offset) };
+        unsafe { job.memory.arena.remove_dynamic(slot, place.offset) };
     }
 }
 

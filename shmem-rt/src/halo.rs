@@ -48,9 +48,9 @@ impl<L: ThreadLevel> World<L> {
     ///     rod[CELLS / 2] = 100.0;
     ///     let mut next = rod.clone();
     ///     for _ in 0..STEPS {
-    ///         let mut flight = halo.begin(world);
-    ///         flight.send(WEST, &rod[..1]);
-    ///         flight.send(EAST, &rod[CELLS - 1..]);
+    ///         let mut exchange = halo.begin(world);
+    ///         exchange.send(WEST, &rod[..1]);
+    ///         exchange.send(EAST, &rod[CELLS - 1..]);
     ///
     ///         // The interior, while the edges travel.
     ///         for i in 1..CELLS - 1 {
@@ -58,7 +58,7 @@ impl<L: ThreadLevel> World<L> {
     ///         }
     ///
     ///         // The rim, when the neighbours' cells are there.
-    ///         let ghosts = flight.finish();
+    ///         let ghosts = exchange.finish();
     ///         next[0] = (ghosts[WEST][0] + rod[0] + rod[1]) / 3.0;
     ///         next[CELLS - 1] = (rod[CELLS - 2] + rod[CELLS - 1] + ghosts[EAST][0]) / 3.0;
     ///         std::mem::swap(&mut rod, &mut next);
@@ -84,10 +84,10 @@ impl<L: ThreadLevel> World<L> {
     ///
     ///     let mut cube = vec![world.my_pe() as f64; ALL * ALL * ALL];
     ///     let face = |x: usize| [1..7, 1..7, x..x + 1];
-    ///     let mut flight = halo.begin(world);
-    ///     flight.send_region(0, &cube, [ALL; 3], face(1));
-    ///     flight.send_region(1, &cube, [ALL; 3], face(6));
-    ///     let ghosts = flight.finish();
+    ///     let mut exchange = halo.begin(world);
+    ///     exchange.send_region(0, &cube, [ALL; 3], face(1));
+    ///     exchange.send_region(1, &cube, [ALL; 3], face(6));
+    ///     let ghosts = exchange.finish();
     ///     ghosts.unpack(0, &mut cube, [ALL; 3], face(0));
     ///     ghosts.unpack(1, &mut cube, [ALL; 3], face(7));
     ///     assert_eq!(cube[(ALL + 1) * ALL], west.number() as f64);

@@ -99,11 +99,11 @@ impl<L: ThreadLevel> World<L> {
     /// fn advect(world: &mut World, halo: &mut Halo<f64>, steps: usize) {
     ///     world.local_with_exchanges(&ROD, |rod, phase| {
     ///         for _ in 0..steps {
-    ///             let mut flight = halo.begin(phase);
-    ///             flight.send(1, &rod[999..]);
-    ///             flight.send(0, &[]);
+    ///             let mut exchange = halo.begin(phase);
+    ///             exchange.send(1, &rod[999..]);
+    ///             exchange.send(0, &[]);
     ///             rod.copy_within(..999, 1);
-    ///             rod[0] = flight.finish()[0][0];
+    ///             rod[0] = exchange.finish()[0][0];
     ///         }
     ///     });
     /// }

@@ -396,14 +396,16 @@ fn pes_that_are_threads_have_files_as_well() {
 #[test]
 fn what_file_systems_cannot_is_said() {
     let files = Files::new();
-    for (file_system, name, code, part) in [
+    let full = ["it takes 14M (the partition three times, ", "and the file system has "];
+    for (file_system, name, code, parts) in [
         // Each file takes 14M, so there is space for one file.
-        ("tmpfs -o size=19M", "nothing", 1, "it takes 14M (the partition three times, "),
-        ("tmpfs -o size=29M", "fill", 0, ""),
-        ("ramfs -o rw", "nothing", 1, "lies on a file system (of type 0x858458f6) where room for a page"),
-        ("tmpfs -o ro", "nothing", 1, "the file system is mounted read-only; mount it read-write"),
+        ("tmpfs -o size=19M", "nothing", 1, &full[..]),
+        ("tmpfs -o size=29M", "fill", 0, &[]),
+        ("ramfs -o rw", "nothing", 1, &["lies on a file system (of type 0x858458f6) where room"]),
+        ("tmpfs -o ro", "nothing", 1, &["cannot be made: the file system is mounted read-only; mount"]),
     ] {
         let Some((found, said)) = files.mounted(file_system, name) else { return };
-        assert!(found == code && said.contains(part), "{file_system}, {name}: {said}");
+        assert_eq!(found, code, "{file_system}, {name}: {said}");
+        scenario::assert_says(&said, parts);
     }
 }

@@ -340,6 +340,8 @@ impl<const D: usize> Indices<D> {
     }
 }
 
+impl<const D: usize> FusedIterator for Indices<D> {}
+
 impl<const D: usize> Iterator for Indices<D> {
     type Item = [usize; D];
 

@@ -276,8 +276,8 @@ impl<'x, T, const D: usize, S: Storage> ArrayLayout<'x, T, D, S> {
 
     #[inline(always)]
     fn run(&self) -> Option<Run<T>> {
-        let mut tour = self.route();
-        tour.next().filter(|_| tour.runs() == 0)
+        let mut route = self.route();
+        route.next().filter(|_| route.runs() == 0)
     }
 
     #[inline(always)]

@@ -286,7 +286,7 @@ mod tests {
     /// Looks of all who sleep, one behind the other, so many times; whether the job was found to stand.
     fn looks(seats: &[Seat<'_>], vigils: &mut [SleepingThread<'_>], times: usize) -> bool {
         for _ in 0..times {
-            vigils.iter_mut().for_each(|vigil| vigil.look(&mut || false, &|| ()));
+            vigils.iter_mut().for_each(|sleeping| sleeping.look(&mut || false, &|| ()));
         }
         seats.iter().any(|seat| seat.stands.swap(false, Ordering::Relaxed))
     }

@@ -126,19 +126,19 @@ impl Waiting {
         let record = &unsafe { endpoint.system() }.record;
         record.describe(&activity());
         record.set_waiting_since(monotonic_now());
-        let mut vigil = self.watch.as_deref().map(SleepingThread::begin);
+        let mut sleeping = self.watch.as_deref().map(SleepingThread::begin);
         let (start, mut looked) = (Instant::now(), Duration::ZERO);
         let mut warn_after = self.warn_after;
         while !done() {
             let waited = start.elapsed();
-            if let Some(vigil) = &mut vigil {
+            if let Some(sleeping) = &mut sleeping {
                 // A thread that progressed a background operation was awake.
                 if moved.take() {
-                    vigil.turn();
+                    sleeping.turn();
                 }
-                if waited >= looked + LOOK || vigil.is_called() {
+                if waited >= looked + LOOK || sleeping.is_called() {
                     looked = waited;
-                    vigil.look(&mut || done() || moved.get(), &|| record.describe(&activity()));
+                    sleeping.look(&mut || done() || moved.get(), &|| record.describe(&activity()));
                 }
             }
             if let Some(limit) = warn_after
@@ -149,7 +149,7 @@ impl Waiting {
                 (self.report)(&activity, waited);
                 warn_after = Some(limit * 2);
             }
-            let look = vigil.is_some().then(|| (looked + LOOK).saturating_sub(waited));
+            let look = sleeping.is_some().then(|| (looked + LOOK).saturating_sub(waited));
             let mut timeout =
                 warn_after.map(|limit| limit.saturating_sub(waited)).into_iter().chain(look).min();
             if let Some(far) = endpoint.far_if_any() {
@@ -161,7 +161,7 @@ impl Waiting {
             }
             sleep(timeout, done);
         }
-        drop(vigil);
+        drop(sleeping);
         record.set_waiting_since(0);
         record.done();
     }

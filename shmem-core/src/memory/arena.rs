@@ -111,7 +111,7 @@ impl Arena {
     }
 
     /// Maps memory that the PE in `slot` made: its system area and all its partitions. With `dynamic`, maps a dynamic segment
-    /// instead, which the peer made by [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
+    /// instead, which the peer made by [`create_dynamic`](Self::create_dynamic) with this offset and request. The peer is not trusted.
     /// Fails if the memory does not fit the layout, or could be resized.
     /// Panics if the dynamic segment is not in [`SlotLayout::dynamic`].
     pub fn attach(
@@ -122,7 +122,7 @@ impl Arena {
         parts: &[FilePart],
     ) -> Result<(), MemoryError> {
         let (range, least, named) = match dynamic {
-            Some((offset, request)) => (self.later_area(offset, request), request.bytes, Vec::new()),
+            Some((offset, request)) => (self.dynamic_area(offset, request), request.bytes, Vec::new()),
             None => (0..self.layout.bytes(), self.layout.bytes(), self.named()),
         };
         let refused = |reason| {
@@ -151,7 +151,7 @@ impl Arena {
     }
 
     /// Checks that every PE of the node can make a dynamic segment (one made after init). All PEs of the node call this before any
-    /// of them calls [`create_later`](Self::create_later), because memory to be populated is compared with available memory.
+    /// of them calls [`create_dynamic`](Self::create_dynamic), because memory to be populated is compared with available memory.
     /// `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes. Fails if the machine lacks
     /// memory.
     pub fn check_dynamic(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
@@ -164,7 +164,7 @@ impl Arena {
     /// With a memfd `given`, seals the memfd's size, and maps its first `request.bytes` bytes (whole pages) a second time. The
     /// memfd's existing mapping stays. Fails if the machine has no memory, or the memfd cannot be sealed or mapped.
     /// Panics if the range is not in [`SlotLayout::dynamic`], or the bytes of a memfd `given` are not whole pages.
-    pub fn create_later(
+    pub fn create_dynamic(
         &self,
         slot: usize,
         offset: usize,
@@ -174,7 +174,7 @@ impl Arena {
         let page = self.machine.base_page() as usize;
         let whole = given.is_none() || request.bytes.is_multiple_of(page);
         assert!(whole, "{} has whole pages", request.what);
-        self.mapping(slot, self.later_area(offset, request), |area| match given {
+        self.mapping(slot, self.dynamic_area(offset, request), |area| match given {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             Some(memfd) => unsafe { adopt(&area, request.bytes, memfd) },
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
@@ -188,7 +188,7 @@ impl Arena {
     /// # Safety
     ///
     /// Nothing refers to the segment.
-    pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
+    pub unsafe fn remove_dynamic(&self, slot: usize, offset: usize) {
         assert!(offset >= self.layout.dynamic().start, "{offset:#x} is not a dynamic segment");
         let mut mapped = self.mapped.lock();
         let end = mapped.remove(&(slot, offset));
@@ -210,7 +210,7 @@ impl Arena {
             .collect()
     }
 
-    fn later_area(&self, offset: usize, request: &Request) -> Range<usize> {
+    fn dynamic_area(&self, offset: usize, request: &Request) -> Range<usize> {
         let (dynamic, granule) = (self.layout.dynamic(), self.layout.granule());
         let room = request.room().max(granule);
         let end = request.bytes.checked_next_multiple_of(room).and_then(|bytes| offset.checked_add(bytes));

@@ -106,7 +106,7 @@ pub(super) unsafe fn adopt(
     let page = area.arena.machine.base_page();
     mapping::seal(&memfd).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;
     let range = area.range.start..area.range.start + bytes;
-    // SAFETY: the area has the range (`later_area`), and nothing refers to the area's mappings (caller).
+    // SAFETY: the area has the range (`dynamic_area`), and nothing refers to the area's mappings (caller).
     unsafe { area.arena.reservation.map(area.inside(&range), &memfd, 0) }
         .map_err(MemoryError::of_call("mmap", "mapping memory that was there before"))?;
     let part = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };

@@ -8,7 +8,7 @@
 //! Equal purposes always pass. Different purposes may pass by chance, because fingerprints are hashes. But the low 16 bits of a
 //! fingerprint are 0 or 1, so their sum counts the PEs with a 1, without overflow, and a difference in these bits is always found.
 //!
-//! Where soundness rests on the whole purpose, each PE writes its purpose word for word, its signature ([`SignatureWords`]), before
+//! Where soundness rests on the whole signature, each PE writes its purpose word for word, its signature ([`SignatureWords`]), before
 //! it arrives. When all PEs have arrived, each compares the signatures of the others with its own. A signature begins with the
 //! number of its barrier, unique for the PEs of this barrier. So the signature of a PE that arrived for a barrier without
 //! signatures has an old number, and is found to differ.
@@ -147,7 +147,7 @@ mod tests {
     proptest! {
         /// However the hashes come out: whoever chooses what PEs come for can choose hashes, too.
         #[test]
-        fn marked_and_unmarked_purposes_never_meet(
+        fn marked_and_unmarked_signatures_never_meet(
             hashes in proptest::collection::vec(any::<u32>(), 1..9),
             last: u32,
             marks: u16,

@@ -114,7 +114,7 @@ variables! {
         "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
     CHECK check: CheckChoice = "SHMEM_CHECK", None, "0",
         "looks for mistakes in how PEs follow one another, and reports them with their lines: 0 (no), 1 (the job ends with an error at its end), abort (at the first)";
-    LATER_SIZE dynamic_size: u64 = "SHMEM_DYNAMIC_SIZE", None, "16G",
+    DYNAMIC_SIZE dynamic_size: u64 = "SHMEM_DYNAMIC_SIZE", None, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT attach_wait: bool = "SHMEM_ATTACH_WAIT", None, "0",
         "every PE prints its process ID at start and waits until a debugger has attached";

@@ -96,9 +96,9 @@ impl Collective<'_> {
     pub(super) fn barrier_with(&self, signature: &CallSignature<'_>, payload: &mut dyn Payload) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
-            self.tell_purpose(signature, count);
+            self.tell_signature(signature, count);
         }
-        let words = payload.signature().copied();
+        let words = payload.signature_words().copied();
         if let Some(words) = &words {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index].signatures[half(count)].write(words);
@@ -206,7 +206,7 @@ impl Collective<'_> {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
         // Compare before sending, because other nodes get one word that stands for all members of this node.
-        self.compare_on_the_node(signature, count, payload.signature());
+        self.compare_on_the_node(signature, count, payload.signature_words());
         let distances = payload.distances();
         let messages = distances.len() as u64;
         for distance in distances {
@@ -238,7 +238,7 @@ impl Collective<'_> {
         expected.store(all, Ordering::Relaxed);
     }
 
-    /// Runs one dissemination round. `nothing_straight`: this barrier has no straight messages, so the arrival of one is a
+    /// Runs one dissemination round. `nothing_direct`: this barrier has no straight messages, so the arrival of one is a
     /// mismatch.
     fn go_round(
         &self,
@@ -246,7 +246,7 @@ impl Collective<'_> {
         signature: &CallSignature<'_>,
         (word, count): (u64, u64),
         payload: &mut dyn Payload,
-        (round, nothing_straight): (Round, bool),
+        (round, nothing_direct): (Round, bool),
     ) {
         let (team, nodes, set) = (self.team, self.team.node_count(), half(count));
         let Round { number, distance, .. } = round;
@@ -254,7 +254,7 @@ impl Collective<'_> {
         let message = payload.send(self, round);
         self.send(to, message, word_of(team, set, number), word);
         let known = area.expected_direct[set].load(Ordering::Relaxed);
-        let strayed = || nothing_straight && area.direct[set].load(Ordering::Relaxed) != known;
+        let strayed = || nothing_direct && area.direct[set].load(Ordering::Relaxed) != known;
         let before = area.expected[set][number].load(Ordering::Relaxed);
         let (expected, arrived) = (before.wrapping_add(word), &area.rounds[set][number]);
         self.wait_for_nodes(signature, count, || arrived.load(Ordering::SeqCst) != before || strayed());
@@ -263,7 +263,7 @@ impl Collective<'_> {
             self.disagree(signature, count, MismatchLocation::Elsewhere);
         }
         let equals = |words| area.remote_signatures[set][number].equals(words);
-        if shown != expected || !payload.signature().is_none_or(equals) {
+        if shown != expected || !payload.signature_words().is_none_or(equals) {
             self.disagree(signature, count, MismatchLocation::On((team.node + nodes - distance) % nodes));
         }
         area.expected[set][number].store(expected, Ordering::Relaxed);

@@ -39,7 +39,7 @@ pub(super) const GRAIN: usize = 16;
 /// its node alone.
 pub(super) trait Payload {
     /// Returns the call signature of the node, or None if this barrier compares none.
-    fn signature(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
+    fn signature_words(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
         None
     }
 
@@ -91,7 +91,7 @@ pub(super) struct SignaturePayload<'w> {
 }
 
 impl Payload for SignaturePayload<'_> {
-    fn signature(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
+    fn signature_words(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
         Some(self.words)
     }
 
@@ -218,9 +218,9 @@ impl Shares {
 }
 
 impl<'c> Blocks<'c> {
-    pub(super) fn new(team: &'c Team, barrier: u64, shares: Shares) -> Self {
+    pub(super) fn new(team: &'c Team, count: u64, shares: Shares) -> Self {
         let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
-        let blocks = Self { half: (barrier % 2) as usize, ..Self::of(team.layout(), shares, root) };
+        let blocks = Self { half: (count % 2) as usize, ..Self::of(team.layout(), shares, root) };
         let all = blocks.back(team.node, team.node_count());
         assert!(
             all <= RECEIVE_BUFFER_BYTES,
@@ -379,10 +379,10 @@ impl Portion {
 }
 
 impl<'c> Parts<'c> {
-    /// Returns the payload of barrier number `barrier` for one portion. `source` contains the parts for all ranks.
-    pub(super) fn new(team: &'c Team, barrier: u64, portion: Portion, source: SendBuf<'c>) -> Self {
+    /// Returns the payload of barrier number `count` for one portion. `source` contains the parts for all ranks.
+    pub(super) fn new(team: &'c Team, count: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
-        Self { half: (barrier % 2) as usize, layout: team.layout(), portion, alone }
+        Self { half: (count % 2) as usize, layout: team.layout(), portion, alone }
     }
 
     /// Copies the calling PE's parts of the portion to its scratch, if nodes have several members.

@@ -49,12 +49,9 @@ impl Collective<'_> {
     /// Enters barriers that end the job unless all members are in the same call with the same arguments.
     pub(super) fn compare_signatures(&self, signature: &CallSignature<'_>) {
         for part in 0..signature.parts() {
-            let barrier = self.next_barrier();
-            let words = signature.words(part, barrier, self.began);
-            self.barrier_with(
-                signature,
-                &mut SignaturePayload { words: &words, half: (barrier % 2) as usize },
-            );
+            let count = self.next_barrier();
+            let words = signature.words(part, count, self.began);
+            self.barrier_with(signature, &mut SignaturePayload { words: &words, half: (count % 2) as usize });
         }
     }
 }

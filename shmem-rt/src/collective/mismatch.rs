@@ -187,9 +187,9 @@ impl Mark {
         (word != 0).then_some(Self(word))
     }
 
-    pub(super) fn is_before(self, barrier: u64) -> bool {
+    pub(super) fn is_before(self, count: u64) -> bool {
         // Compares modulo 2^24, for numbers that are close to each other.
-        let ahead = barrier.wrapping_sub(self.0 >> (u64::BITS - BARRIER_BITS)) << (u64::BITS - BARRIER_BITS);
+        let ahead = count.wrapping_sub(self.0 >> (u64::BITS - BARRIER_BITS)) << (u64::BITS - BARRIER_BITS);
         ahead.cast_signed() > 0
     }
 }

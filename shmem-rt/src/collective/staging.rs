@@ -34,7 +34,7 @@ use crate::group::{BarrierKind, CallSignature, Collective};
 /// because all readers of a buffer enter a barrier before its owner writes there again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
-    barrier: u64,
+    count: u64,
     offset: usize,
     room: usize,
     /// Contributions of all nodes in the receive buffer; None on one node, and before the barrier.
@@ -45,18 +45,18 @@ impl<'c> BarrierRoom<'c> {
     /// Returns the next barrier of a team. Each member contributes at most `bytes` bytes; all members pass the same limit.
     #[inline]
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
-        let (team, barrier) = (collective.team, collective.next_barrier());
-        let half = (barrier % 2) as usize;
+        let (team, count) = (collective.team, collective.next_barrier());
+        let half = (count % 2) as usize;
         let (offset, room) = if team.barrier_kind == BarrierKind::Lines && bytes <= LINE_BYTES {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
-            (lines + BarrierFlags::room(barrier), LINE_BYTES)
+            (lines + BarrierFlags::room(count), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
             // The own block is the first in the receive buffer.
             (receive_buffer(team, half), RECEIVE_BUFFER_BYTES)
         } else {
             (scratch(team, half), SCRATCH_BYTES)
         };
-        Self { collective, barrier, offset, room, blocks: None }
+        Self { collective, count, offset, room, blocks: None }
     }
 
     /// Enters the barrier, and waits for all members. `shares` returns the bytes that each rank has contributed, equal on all
@@ -67,7 +67,7 @@ impl<'c> BarrierRoom<'c> {
         if collective.team.node_count() == 1 {
             return collective.meet(signature);
         }
-        let mut blocks = Blocks::new(collective.team, self.barrier, shares());
+        let mut blocks = Blocks::new(collective.team, self.count, shares());
         collective.barrier_with(signature, &mut blocks);
         self.blocks = Some(blocks);
     }

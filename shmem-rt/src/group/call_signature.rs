@@ -101,11 +101,11 @@ impl CallSignature<'_> {
         self.arguments.len().div_ceil(ARGUMENTS_IN_PART).max(1)
     }
 
-    /// Returns the words of part `part` of the signature, at barrier `barrier` of a collective whose first barrier was
+    /// Returns the words of part `part` of the signature, at barrier number `count` of a collective whose first barrier was
     /// `began`. No word is a hash, so the words are equal if and only if signature, part and both barrier numbers are.
-    pub(crate) fn words(&self, part: usize, barrier: u64, began: u64) -> [u64; SIGNATURE_WORDS] {
+    pub(crate) fn words(&self, part: usize, count: u64, began: u64) -> [u64; SIGNATURE_WORDS] {
         let mut words = [0; SIGNATURE_WORDS];
-        (words[0], words[1], words[2]) = (barrier, began, self.arguments.len() as u64);
+        (words[0], words[1], words[2]) = (count, began, self.arguments.len() as u64);
         let name = self.operation.name.as_bytes().chunks(8).map(word_of);
         words[3..HEAD].iter_mut().zip(name).for_each(|(into, word)| *into = word);
         let arguments = self.arguments.iter().skip(part * ARGUMENTS_IN_PART);
@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn statements_are_equal_where_purposes_are(
+        fn signatures_are_equal_where_calls_are(
             a in proptest::collection::vec(0_u64..3, 0..25), b in proptest::collection::vec(0_u64..3, 0..25),
             names in 0_usize..4, began in (5_u64..7, 5_u64..7), text in (".{0,40}", ".{0,40}"),
         ) {

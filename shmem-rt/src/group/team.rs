@@ -338,7 +338,7 @@ struct Observed {
 
 impl Collective<'_> {
     /// Notifies the observer of the collective at its first barrier, if there is an observer.
-    pub(crate) fn tell_purpose(&self, signature: &CallSignature<'_>, count: u64) {
+    pub(crate) fn tell_signature(&self, signature: &CallSignature<'_>, count: u64) {
         if let (None, Some(location), Some(observer)) =
             (self.observed.get(), signature.location, self.endpoint.observer())
         {

@@ -32,7 +32,9 @@ struct Report {
 
 impl Message for Report {}
 
-const GARBLED: &str = "a PE's files are garbled";
+fn garbled() -> Error {
+    Error::launcher("a PE's files are garbled")
+}
 
 /// Opens the files of this PE, if all PEs agree. Otherwise returns the same error on every PE, and leaves existing files unchanged.
 pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, PmemFile>> {
@@ -42,7 +44,7 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     let (files, report) = candidates(setup, bootstrap.number(), bootstrap.count());
     let reports = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
     let reports: Option<Vec<Report>> = reports.iter().map(|report| codec::decode(report).ok()).collect();
-    let settled = reports.ok_or(Error::launcher(GARBLED)).and_then(|reports| settle(files, setup, &reports));
+    let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
     // The fence also follows an error: no PE ends the job before all PEs have removed the files that they made. And no
     // PE writes to a file before the files of all PEs are at the same persist.
     bootstrap.fence().map_err(Error::launcher)?;
@@ -100,7 +102,7 @@ fn settle(files: Vec<PmemFile>, setup: &Setup, reports: &[Report]) -> Result<BTr
 fn agreed(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<u64> {
     let mut found = Vec::with_capacity(reports.len());
     for (pe, report) in reports.iter().enumerate() {
-        match report.files.get(at).ok_or(Error::launcher(GARBLED))? {
+        match report.files.get(at).ok_or_else(garbled)? {
             Ok(persists) => found.push(persists.clone()),
             Err(reason) => return Err(of_files(pe, reason)),
         }

@@ -48,7 +48,7 @@ impl PersistentPartition {
         ledger: &mut Ledger,
     ) -> Result<Self, String> {
         let (start, room) = (range.start, room(range.len().saturating_sub(heap)));
-        let wrong = |what: String| format!("{}: {}: {what}", spec.title(), file.path.display());
+        let wrong = |what: String| format!("{}: {}: {what}", spec.title(), file.path().display());
         let list = start + heap.next_multiple_of(MIN_ALIGN);
         let list = list..list + room;
         let reserved = ledger.restore(segment, list.start, room, MIN_ALIGN);

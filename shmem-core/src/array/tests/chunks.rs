@@ -6,7 +6,7 @@ use core::ops::Range;
 use proptest::prelude::*;
 
 use super::{Model, all, config, frozen, kinds, number, opened, reads, writes};
-use crate::array::{ArrayError, Chosen, Chunking, StorageKind, array_bytes};
+use crate::array::{ArrayError, Chosen, Chunking, Indices, StorageKind, array_bytes};
 
 fn holds<const D: usize>(shape: [usize; D], asked: usize) -> Result<(), TestCaseError> {
     let chunking = Chunking::at_most(shape, asked).unwrap();
@@ -156,6 +156,19 @@ fn indices_of_chunks_are_those_of_the_array() {
     let second: Vec<_> = frozen!(model).chunk(1).indices().collect();
     assert_eq!(second, all([0..1, 1..2, 0..5]));
     assert!(frozen!(model).indices().eq(all([0..1, 0..2, 0..5])));
+}
+
+proptest! {
+    /// After any number of steps, with loops of either kind.
+    #[test]
+    fn indices_are_row_by_row(ranges in prop::array::uniform3((0..4_usize, 0..4_usize)), steps in 0..30_usize) {
+        let ranges = ranges.map(|(start, count)| start..start + count);
+        let mut indices = Indices::new(ranges.clone());
+        let expected = all(ranges);
+        let mut found: Vec<_> = indices.by_ref().take(steps).collect();
+        indices.for_each(|index| found.push(index));
+        prop_assert_eq!(found, expected);
+    }
 }
 
 /// Pages of 64 bytes, so that elements of 4 bytes never lie on two of them.

@@ -92,8 +92,7 @@ pub(super) fn message(what: &str, path: &Path, why: &str) -> String {
 #[derive(Debug)]
 pub struct PmemFile {
     disk: Box<dyn Disk + Send>,
-    /// The path of the file.
-    pub path: PathBuf,
+    path: PathBuf,
     what: String,
     /// Whether this job has made the file.
     pub(super) made: bool,
@@ -132,6 +131,11 @@ impl PmemFile {
     pub fn found(&self) -> Vec<Persist> {
         let persist = |&Header { generation, set, .. }: &Header| Persist { generation, set };
         [Some(&self.header), self.previous.as_ref()].into_iter().flatten().map(persist).collect()
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The number of the newest checkpoint; 0: there is none.

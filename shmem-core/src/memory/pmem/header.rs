@@ -25,9 +25,6 @@ pub(super) const UNIT: usize = 64 << 10;
 /// Marks a header of this format, in this machine's byte order.
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem4");
 
-/// Upper limit on the numbers of checkpoints, so that the next number does not overflow.
-const MOST: u64 = 1 << 62;
-
 /// Properties of a partition's file on one PE. A job opens only a file that has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -132,7 +129,8 @@ impl Header {
     pub(super) fn read(page: &[u8]) -> Option<Self> {
         let header: Self = bytemuck::pod_read_unaligned(&page[..size_of::<Self>()]);
         let is_whole = header.magic == MAGIC && header.sum == header.fingerprint();
-        (is_whole && header.generation < MOST).then_some(header)
+        // The next number shall not overflow.
+        (is_whole && header.generation < 1 << 62).then_some(header)
     }
 
     /// Whether a crash can leave this page, without a whole header, in this header's file. Then the bytes that all headers share

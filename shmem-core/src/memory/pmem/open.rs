@@ -17,9 +17,6 @@ use crate::memory::error::Size;
 /// Upper limit on the wait for a lock, because processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Upper limit on the bytes of a foreign file's layout that are read for an error text.
-const MAX_LAYOUT: u64 = 1 << 20;
-
 const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
 
 const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
@@ -254,7 +251,7 @@ fn check(file: &File, header: &Header, identity: &Identity) -> Result<(), String
         ));
     }
     if header.layout != asked.layout {
-        let mut layout = vec![0; header.layout[0].min(MAX_LAYOUT) as usize];
+        let mut layout = vec![0; header.layout[0].min(1 << 20) as usize];
         file.read(LAYOUT, &mut layout).map_err(system("pread"))?;
         let found = String::from_utf8_lossy(&layout);
         let (found, asked) = first_difference(&found, &identity.layout);

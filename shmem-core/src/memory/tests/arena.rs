@@ -187,7 +187,7 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     let request = Request::plain("what was there", 3 * page);
     let offset = DynamicRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
     let OwnMemory { descriptors, parts, grants } =
-        mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
+        mine.create_dynamic(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
     assert_eq!(mapping::resize(&memfd, 0), Err(Errno::PERM), "sealed");
     theirs.attach(0, Some((offset, &request)), &descriptors, &parts).unwrap();
@@ -200,10 +200,10 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     rustix::io::pread(&memfd, &mut byte, 2 * page as u64).unwrap();
     assert_eq!(byte, [8], "it is where it was, too");
     // SAFETY: nobody refers to it any more.
-    unsafe { mine.remove_later(0, offset) };
+    unsafe { mine.remove_dynamic(0, offset) };
     // What is sealed already is taken as well; what is shorter than it is said to be is not taken by others.
     let longer = Request::plain("what was there", 4 * page);
-    let short = mine.create_later(0, offset, &longer, Some(memfd)).unwrap();
+    let short = mine.create_dynamic(0, offset, &longer, Some(memfd)).unwrap();
     let again = arena(&[plain(1, M as u64)], 1);
     assert!(again.attach(0, Some((offset, &longer)), &short.descriptors, &short.parts).is_err());
 }

@@ -111,12 +111,13 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             let arena = arena();
             arena.create(0, NO_FILES).unwrap();
             let at = dynamic(&arena);
-            let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None), None).unwrap_err();
+            let error =
+                arena.create_dynamic(0, at, &request(M, &[0], Spread::Bound, None), None).unwrap_err();
             assert_says(
                 &error,
                 &["must lie on node 0, and cannot", "does not let this process place memory"],
             );
-            let mine = arena.create_later(0, at, &request(M, &[0], Spread::Preferred, None), None).unwrap();
+            let mine = arena.create_dynamic(0, at, &request(M, &[0], Spread::Preferred, None), None).unwrap();
             let grant = &mine.grants[0];
             assert!(grant.nodes.is_empty() && grant.populated);
             assert!(grant.downgrades[0].contains("KIND=FASTMEM: pages lie where"), "{:?}", grant.downgrades);
@@ -225,7 +226,7 @@ fn are_where_asked(arena: &Arena, nodes: &[u32], bytes: usize, page: usize, sort
         [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
     {
         let pgsize = (sort != Pages::Base).then_some(page);
-        let mine = arena.create_later(0, at, &request(bytes, asked, spread, pgsize), None).unwrap();
+        let mine = arena.create_dynamic(0, at, &request(bytes, asked, spread, pgsize), None).unwrap();
         let grant = &mine.grants[0];
         assert_eq!(
             (grant.pages, grant.populated, &grant.downgrades[..]),
@@ -236,7 +237,7 @@ fn are_where_asked(arena: &Arena, nodes: &[u32], bytes: usize, page: usize, sort
         let expected: Vec<_> = asked.iter().map(|&node| (node, each)).collect();
         assert_eq!(grant.nodes, expected, "{spread:?}");
         // SAFETY: nothing refers to it.
-        unsafe { arena.remove_later(0, at) };
+        unsafe { arena.remove_dynamic(0, at) };
     }
 }
 
@@ -271,10 +272,10 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
     let at = dynamic(&arena);
     let bytes = (there as usize + 1) * HUGE;
     let error =
-        arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE)), None).unwrap_err();
+        arena.create_dynamic(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE)), None).unwrap_err();
     assert_says(error, &["which could not be taken"]);
     let wish = request(bytes, &[second], Spread::Preferred, Some(HUGE));
-    let mine = arena.create_later(0, at, &wish, None).unwrap();
+    let mine = arena.create_dynamic(0, at, &wish, None).unwrap();
     let grant = &mine.grants[0];
     assert_eq!(grant.pages, Pages::Base, "smaller ones there and not large ones elsewhere");
     assert_eq!(grant.nodes, [(second, (bytes / page()) as u64)]);

@@ -118,7 +118,7 @@ struct Fabric {
     /// This PE's system area, with the bell that is rung after changes.
     slot: OnceLock<Target>,
     handover: Handover,
-    asides: Mutex<Unawaited>,
+    unawaited: Mutex<Unawaited>,
     /// Whether the provider's atomics are used.
     atomics: AtomicBool,
     timeout: Option<Duration>,
@@ -172,7 +172,7 @@ impl Ofi {
             domain,
             slot: OnceLock::new(),
             handover: Handover::new().map_err(no_thread)?,
-            asides: Mutex::default(),
+            unawaited: Mutex::default(),
             atomics: AtomicBool::new(false),
             timeout: options.timeout,
             spins: options.spins,
@@ -353,13 +353,13 @@ impl Fabric {
             return false;
         }
         // If the lock is held, its holder is starting an operation that no thread awaits, but may itself wait for room.
-        let Some(mut asides) = self.asides.try_lock() else { return true };
-        if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
-            *asides = Unawaited::default();
+        let Some(mut unawaited) = self.unawaited.try_lock() else { return true };
+        if unawaited.channel.is_some_and(|channel| self.is_quiet(channel)) {
+            *unawaited = Unawaited::default();
         }
         let operations = self.made().map(|port| port.in_flight());
         let messages = self.engine.unanswered().map(|(_, count)| count.into());
-        self.waits_for_room() || operations.chain(messages).sum::<u64>() > asides.sent
+        self.waits_for_room() || operations.chain(messages).sum::<u64>() > unawaited.sent
     }
 
     /// Describes for reports what this PE waits for: answers to messages, or, if all are answered, `other`.

@@ -376,9 +376,9 @@ unsafe impl Transport for Ofi {
     }
 
     unsafe fn tell(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        let mut asides = self.fabric.asides.lock();
-        asides.channel = Some(channel);
-        asides.sent += 1;
+        let mut unawaited = self.fabric.unawaited.lock();
+        unawaited.channel = Some(channel);
+        unawaited.sent += 1;
         // SAFETY: the caller's promise.
         unsafe { self.fabric.update(channel, word, width, op, true) };
     }

@@ -210,7 +210,7 @@ fn a_message_to_a_pe_without_an_address_is_a_failure() {
 
 /// A stopped PE receives nothing, and does not count as lost. Its peer is not idle meanwhile.
 #[test]
-fn asides_may_stay_in_flight() {
+fn unawaited_operations_may_stay_in_flight() {
     let Some(pair) = Pair::new(2, SECRET) else { return };
     let Pair { sender, victim, .. } = &pair;
     // SAFETY: no operation of an arena uses it.

@@ -17,9 +17,6 @@ use crate::memory::pmem::open::headers;
 /// Areas of two units.
 const AREAS: Areas = Areas { work: LAYOUT + 4096, bytes: 2 * UNIT as u64 };
 
-/// Upper limit on the operations of a persist.
-const OPERATIONS: usize = 8;
-
 /// The PEs of a job, and their disks.
 struct Job {
     dice: Rng,
@@ -86,7 +83,8 @@ impl Job {
     /// Kills each PE after any number of operations.
     fn doom(&mut self) {
         for disk in &self.disks {
-            disk.lock().left = Some(self.dice.usize(..OPERATIONS));
+            // A persist has fewer than 8 operations.
+            disk.lock().left = Some(self.dice.usize(..8));
         }
     }
 
