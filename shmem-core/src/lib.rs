@@ -14,14 +14,14 @@
 //! padded          arrays whose rows are padded, so that a column uses all sets of a cache
 //! endpoint        streams of operations, the tokens that give access to them, and waits of a PE
 //! observe         the table of operations, and their observers
-//! transport       how bytes reach another PE: shared memory inline, other ways behind a trait
+//! transport       how bytes reach another PE: inline code for shared memory, a trait for everything else
 //! libfabric       the network's library, loaded at run time: bindings, calls, and types for its objects
 //! strided         regions, plans and kernels: which blocks a transfer moves, and how
 //! heap            layout of statics, the deterministic allocator, deferred reclaim
-//! memory          memfds, page sizes, files that survive the job, the arena in which every on-node PE has its slot
+//! memory          memfds, page sizes, files that survive the job, the arena: addresses with a slot for each PE of the node
 //! topology        NUMA nodes: memory, its kind, its distance
-//! segment_table   the table of segments: from an offset in a PE's slot to its partition
-//! partition       requests for partitions, and grants
+//! segment_table   the table that finds the segment (system area, partition, dynamic segment) of an offset in a PE's slot
+//! partition       requests for partitions (parts of symmetric memory with traits), and what the machine granted
 //! system_area     the words of the runtime in every PE's slot: doorbell, barriers, record of the PE
 //! sync            waiting, barriers and exchanges on a node: algorithms that are checked with loom
 //! symmetric_data  types that may be in symmetric memory
@@ -32,7 +32,7 @@
 //! text_table      text in columns, for tables and reports
 //! proc_sys        reads files of `proc` and `sys`, real or simulated
 //! cpu_list        lists of numbers: `0-3,8`
-//! run_length      a list with runs of equal values, one for each PE
+//! run_length      run-length encoded lists
 //! fixed_text      short texts of fixed size, for records that other processes read
 //! loom_atomics    atomics, fences and futexes, and their replacements in models of loom
 //! planted_fault   faults that tests and models must find

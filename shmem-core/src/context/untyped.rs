@@ -1,12 +1,12 @@
 //! Operations on addresses, for the C library. They have no typed places, and borrow nothing.
 //!
-//! To PEs of its node a program in C accesses shared memory directly, by [`store`], [`load`], [`copy`], [`on_node`] and
+//! A program in C accesses the memory of PEs of its own node directly, by [`store`], [`load`], [`copy`], [`on_node`] and
 //! [`signal_on_node`]. The other functions have an endpoint, notify its observer, and choose between shared memory and transport.
 //!
 //! Programs in C may wait for the data of a put and for plain stores of other threads, not only for atomic words. Before [`wait`]
 //! sleeps, it announces itself, makes all running threads of all processes that called [`expect_fences`] execute a fence
-//! (membarrier), and checks again. So a put finds a waiter by a load and a branch ([`ring`]). Sleeps are short, because plain
-//! stores do not wake a waiter.
+//! (membarrier), and checks again. Due to that fence a put needs none of its own: after its stores, a load and a branch suffice to
+//! find a waiter ([`ring`]). Sleeps are short, because plain stores do not wake a waiter.
 
 use core::panic::Location;
 use core::ptr::NonNull;
@@ -33,7 +33,7 @@ use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
 /// The longest sleep of a waiter, and therefore the longest delay until the waiter sees a plain store.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// A command of membarrier(2), as in `linux/membarrier.h`. The next constant is another.
+/// Commands of membarrier(2), as in `linux/membarrier.h`.
 const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
 const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 
@@ -44,7 +44,7 @@ const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 /// `to` must be writable for the size of a `T`, in symmetric memory of a PE of this node.
 #[inline(always)]
 pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
-    // `true` (`is_named`): C programs may access `to` in other sizes, and without Rust's alignment.
+    // `true` is `is_named`, because C programs may access `to` in several sizes, and without Rust's alignment.
     // SAFETY: `to` is writable for a `T` (caller), and with `is_named` a store needs no alignment.
     unsafe { shm::store(to, value, true) };
 }
@@ -64,7 +64,8 @@ pub unsafe fn ring(slot: *mut u8) {
 ///
 /// # Safety
 ///
-/// `from` must be readable for `bytes` bytes for as long as `family.until()` says. Every PE's segment must have the bytes of `to`.
+/// `from` must be readable for `bytes` bytes for as long as `family.until()` says. The segment of `to` must have `bytes` bytes at
+/// the offset of `to`, on every PE.
 pub unsafe fn put(endpoint: &Endpoint, to: Remote, from: *const u8, bytes: usize, family: Family) {
     // SAFETY: the caller guarantees what `put_slow` requires.
     unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, bytes, family, Location::caller()) };
@@ -75,7 +76,8 @@ pub unsafe fn put(endpoint: &Endpoint, to: Remote, from: *const u8, bytes: usize
 ///
 /// # Safety
 ///
-/// `to` must be writable for `bytes` bytes for as long as `family.until()` says. Every PE's segment must have the bytes of `from`.
+/// `to` must be writable for `bytes` bytes for as long as `family.until()` says. The segment of `from` must have `bytes` bytes at
+/// the offset of `from`, on every PE.
 pub unsafe fn get(endpoint: &Endpoint, to: *mut u8, from: Remote, bytes: usize, family: Family) {
     // SAFETY: the caller guarantees what `get_slow` requires.
     unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, Location::caller()) };
@@ -104,7 +106,7 @@ pub unsafe fn put_signal(
 }
 
 /// Applies `op` to a word. A `family` that fetches returns the previous value, or writes it to `before` if the family is
-/// non-blocking. For every other family `before` is `None`.
+/// non-blocking. For every other family, pass `None`.
 ///
 /// # Safety
 ///

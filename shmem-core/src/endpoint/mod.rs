@@ -1,8 +1,8 @@
 //! Endpoints: streams of operations of a PE, and the tokens through which operations reach an endpoint.
 //!
-//! An [`Endpoint`] has the addresses of the arena and the number of the calling PE. For PEs on other nodes it has a transport and a
-//! channel of the transport. A token ([`Initiator`]) borrows a value that has an endpoint: the world, or a context. Operations are
-//! traits over tokens, in [`context`](crate::context).
+//! An [`Endpoint`] has the number of the calling PE, and the addresses at which the memory of all PEs of the node is mapped (the
+//! arena). For PEs on other nodes it has a transport and a channel of the transport. A token ([`Initiator`]) borrows a value that
+//! has an endpoint: the world, or a context. Operations are traits over tokens, in [`context`](crate::context).
 
 mod background_work;
 mod deadlock_detector;
@@ -22,9 +22,9 @@ use crate::sync::Doorbell;
 use crate::system_area::SystemArea;
 use crate::transport::{Channel, Transport};
 
-/// An offset outside of every arena. An address of the program plus this offset is invalid, so an access faults: while memory does
-/// not exist yet, and through a [`shut`](Endpoint::shut) endpoint. Two bits are set, because some processors ignore the upper byte
-/// of an address, which has bit 62. No processor ignores bit 55.
+/// An offset with which every address of the program becomes invalid, so that an access faults. It stands for the offset of a
+/// static that has no memory yet, and is set in the addresses of a [`shut`](Endpoint::shut) endpoint. It has bits 62 and 55,
+/// because some processors ignore the upper byte of an address, and thus bit 62. No processor ignores bit 55.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 /// The route to PEs on other nodes.
@@ -42,8 +42,8 @@ pub struct Endpoint {
     stride: usize,
     mine: *mut u8,
     me: Pe,
-    /// Operations access slots below this number directly. 0: the endpoint is shut. Otherwise [`Pe::OBSERVED`]: all slots of PEs
-    /// that are not marked.
+    /// Operations access a PE's slot directly if the slot number in the [`Pe`] is below this. 0: the endpoint is shut. Otherwise
+    /// [`Pe::OBSERVED`], a bit that is set in the slot numbers of PEs that are observed or on other nodes.
     slots: u32,
     far: Option<RemotePath>,
     segments: Arc<Segments>,
@@ -88,7 +88,8 @@ impl Endpoint {
         Self { is_plain: self.far.is_none() && self.observer.is_none(), ..self }
     }
 
-    /// Sets an observer of the operations. The job's PEs must be marked ([`Pe::observed`]), or most operations are unobserved.
+    /// Sets an observer of the operations. The job's PEs must be marked ([`Pe::observed`]), because most operations on other PEs
+    /// bypass the observer.
     #[must_use]
     pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
         Self { observer, ..self }.with_test()
@@ -147,8 +148,8 @@ impl Endpoint {
         self.me
     }
 
-    /// The address of `offset` in the slot of `pe`, if the PE is on this node and there is no observer. Otherwise the operation
-    /// calls a cold function, which notifies the observer and calls [`mapped`](Self::mapped).
+    /// The address of `offset` in the slot of `pe`, if the PE is on this node and there is no observer. If `None`, the operation
+    /// must call a cold function, which notifies the observer and calls [`mapped`](Self::mapped).
     #[inline(always)]
     pub fn address(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
         let slot = self.slot_of(pe)?;
@@ -180,7 +181,7 @@ impl Endpoint {
         self.mine.wrapping_add(offset)
     }
 
-    /// The table of a slot's segments.
+    /// The table of segments, which is the same for the slots of all PEs.
     pub fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
@@ -231,8 +232,8 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// Changes must follow the protocols of barrier, doorbell and record, because the soundness of `World::local` and
-    /// `World::frozen` depends on them.
+    /// Every change must follow the protocol of the changed part (barriers, doorbell, record of the PE), because the soundness of
+    /// `World::local` and `World::frozen` depends on them.
     #[inline]
     #[track_caller]
     pub unsafe fn system(&self) -> &SystemArea {
@@ -247,8 +248,8 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// Changes must follow the protocols of barrier, doorbell and record, because the soundness of `World::local` and
-    /// `World::frozen` depends on them.
+    /// Every change must follow the protocol of the changed part (barriers, doorbell, record of the PE), because the soundness of
+    /// `World::local` and `World::frozen` depends on them.
     #[inline]
     #[track_caller]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {

@@ -355,8 +355,8 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed, or during `World::local_with_exchanges`, in which PEs exchange only halos
-/// and the items of an `Exchange`. It must borrow the world or that call.
+/// A value may exist only while operations are allowed, or during `World::local_with_exchanges`, in which PEs exchange only halos,
+/// and items through an `Exchange` of `shmem-rt`. It must borrow the world or that call.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
@@ -377,8 +377,8 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
     }
 }
 
-/// A call of `World::local_with_exchanges`. During the call, PEs exchange halos and the items of an `Exchange`, and issue no other
-/// operations.
+/// A call of `World::local_with_exchanges`. During the call, PEs exchange halos, and items through an `Exchange` of `shmem-rt`, and
+/// issue no other operations.
 ///
 /// Not `Send`, so that it stays in the thread that made the call.
 pub struct OpenPhase<'x> {

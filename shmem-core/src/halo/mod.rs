@@ -7,14 +7,14 @@
 //!
 //! Proof that these slices may be ordinary references, though other PEs write their memory:
 //!
-//! 1. Message buffers are in a segment that no raw address finds ([hidden](crate::segment_table::Segments::insert)), and the halo
-//!    keeps the handle of their memory. So on every PE, only exchanges write messages.
-//! 2. All PEs make a halo together. In that call they agree on the type of cells, and exchange their edges (`__new` requires
-//!    this). From the edges every PE computes the same [`HaloPlan`], in which edges form pairs and message buffers are disjoint:
-//!    one PE writes each message, and waits for a message of the PE that reads it.
-//! 3. An exchange writes each message to a neighbour once, after its `begin`. The next `begin` follows only after
-//!    the signals of all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns), whose head proves that no PE
-//!    writes a message of exchange k between the arrival of that message's signal and the next `begin` here.
+//! 1. Message buffers are in a [hidden](crate::segment_table::Segments::insert) segment, which operations on raw addresses refuse,
+//!    and only the halo has the handle of their memory. So on every PE, only exchanges write messages.
+//! 2. All PEs make a halo together. In that call they agree on the type of cells, and exchange their edges (`__new` requires this).
+//!    From the edges every PE computes the same [`HaloPlan`], in which edges form pairs and message buffers are disjoint: each
+//!    message has one writer and one reader, and the writer waits for a message of the reader.
+//! 3. A PE writes each message of an exchange once, after its own `begin`, and calls the next `begin` only after the signals of all
+//!    neighbours have arrived. This is the protocol of [`sync::Turns`](crate::sync::Turns), whose head proves that no PE writes a
+//!    message of exchange k between the arrival of the message's signal and the receiver's next `begin`.
 //! 4. The slices live no longer than the exclusive borrow of the halo by `begin`. So the next `begin` follows the
 //!    last use of the slices. This does not depend on destructors, so an exchange may be forgotten.
 //! 5. The memory is freed after all PEs have dropped the halo, and have then completed a quiet and a barrier.

@@ -55,7 +55,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         }
     }
 
-    /// Returns the number of elements that have an index, on all PEs.
+    /// Returns the number of elements that the distribution numbers, on all PEs together. Others have no index.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.map.len()
@@ -99,8 +99,8 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         (self.pes[rank], element)
     }
 
-    /// Returns the place of all elements on the PE with a rank. The first of them have the indices [`owned`](Self::owned), in
-    /// order; the others have no index.
+    /// Returns the place of all elements on the PE with a rank. The first of them have the indices that [`owned`](Self::owned)
+    /// returns, in order; the distribution does not number the others.
     ///
     /// # Panics
     ///

@@ -4,9 +4,10 @@
 //! elements a [`Distribution`] numbers. The methods of [`Indexed`] access the elements of either. A [`Batch`] is for loops that
 //! find indices one by one.
 //!
-//! `dispatch` checks lengths and chooses the algorithm. Several updates of each word are first combined in a private copy
-//! (`combined_updates`). If all PEs are on this node and the job has no observer, `node_lists` accesses elements in the order of
-//! the list, with prefetching. Otherwise `remote_lists` sorts the elements by PE.
+//! `dispatch` checks lengths and chooses the algorithm. If a list has several updates for each word of an object, they are first
+//! combined in a private copy of the object (`combined_updates`). If all PEs are on this node and no observer is notified of
+//! operations ([`observe`](crate::observe)), `node_lists` accesses elements in the order of the list, with prefetching. Otherwise
+//! `remote_lists` sorts the elements by PE.
 //!
 //! Every index is compared with the length before its element is used. A wrong index is reported with its position in the list.
 //! Elements before that position may have been accessed already, elements behind it have not.
@@ -43,13 +44,13 @@ use crate::transport::Until;
 
 /// Moves and changes elements by lists of indices.
 ///
-/// The destination is the first argument; words come before values. Reads are complete on return. Writes and updates are visible to
-/// every PE after `quiet` or a barrier; lists and values may be reused on return. `fence` orders calls, but not the accesses of one
-/// call. If an index repeats, each of its updates is applied exactly once. Of several values that are scattered to it, one remains;
-/// a value of more than 8 bytes may be a mix. Each update is atomic, as in [`Amo`](crate::context::Amo); the list as a whole is
-/// not.
+/// The destination is the first argument: local memory in reads, listed elements in writes. An update that fetches has previous
+/// values, words and operands, in this order. Reads are complete on return. Writes and updates are visible to every PE after
+/// `quiet` or a barrier; lists and values may be reused on return. `fence` orders calls, but not the accesses of one call. If an
+/// index repeats, each of its updates is applied exactly once. Of several values that are scattered to it, one remains; a value of
+/// more than 8 bytes may be a mix. Each update is atomic, as in [`Amo`](crate::context::Amo); the list as a whole is not.
 ///
-/// A read from several PEs on other nodes may complete all earlier operations of the token as well.
+/// A read from several PEs on other nodes may complete all earlier operations of the same world or context as well.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }

@@ -33,13 +33,13 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs, and checks that the machine has the requested memory. Allocates no memory yet. The slot
-    /// of this PE, number `own`, starts at a multiple of [`OWN_ALIGN`].
+    /// Reserves addresses for `slots` PEs, and checks that the machine has the memory that `layout` requests. Allocates none yet.
+    /// The slot of this PE, number `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
-    /// Memory to be populated is compared with the node's available memory. So all PEs of the node call this before any of them
-    /// calls [`create`](Self::create). `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes
-    /// ([`SlotLayout::allowed_nodes`]).
-    /// Fails if a limit is too low, or the machine lacks mandatory memory.
+    /// Memory to be populated is compared with the node's available memory. Since [`create`](Self::create) reduces the latter, all
+    /// PEs of the node must call this before any of them calls it. `alike` is the number of PEs, this one included, that may have
+    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). Fails if a limit is too low, or the machine lacks mandatory
+    /// memory.
     pub fn reserve(
         own: usize,
         layout: SlotLayout,
@@ -47,7 +47,7 @@ impl Arena {
         alike: usize,
         machine: Machine,
     ) -> Result<Self, MemoryError> {
-        // Strides are multiples of the unit, so all slots are aligned to the unit.
+        // Strides are multiples of the layout's unit, so if the first slot is aligned to the unit, all are.
         let align = layout.unit().max(OWN_ALIGN);
         let reservation = layout
             .stride()
@@ -87,7 +87,8 @@ impl Arena {
     }
 
     /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions with a requested kind, policy
-    /// or page size are populated. `files` has the file of each partition that survives the job, by position in the order of IDs.
+    /// or page size are populated. `files` has the file of each partition that survives the job. Its keys are the partitions'
+    /// positions in the order of IDs.
     ///
     /// If the PEs are threads of one process, the process calls this for each slot.
     /// Fails if the machine does not provide the memory.
@@ -110,10 +111,10 @@ impl Arena {
         })
     }
 
-    /// Maps memory that the PE in `slot` made: its system area and all its partitions. With `dynamic`, maps a dynamic segment
-    /// instead, which the peer made by [`create_dynamic`](Self::create_dynamic) with this offset and request. The peer is not trusted.
-    /// Fails if the memory does not fit the layout, or could be resized.
-    /// Panics if the dynamic segment is not in [`SlotLayout::dynamic`].
+    /// Maps memory that the PE in `slot` made: its system area and all its partitions. If `dynamic` is given, maps a dynamic
+    /// segment instead, which the peer made by [`create_dynamic`](Self::create_dynamic) with this offset and request. `descriptors`
+    /// and `parts` come from the peer, and are checked. Fails if the memory does not fit the layout, or could be resized. Panics if
+    /// the dynamic segment is not in [`SlotLayout::dynamic`].
     pub fn attach(
         &self,
         slot: usize,
@@ -150,10 +151,10 @@ impl Arena {
         })
     }
 
-    /// Checks that every PE of the node can make a dynamic segment (one made after init). All PEs of the node call this before any
-    /// of them calls [`create_dynamic`](Self::create_dynamic), because memory to be populated is compared with available memory.
-    /// `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes. Fails if the machine lacks
-    /// memory.
+    /// Checks that every PE of the node can make a dynamic segment (one made after init). The bytes are compared with available
+    /// memory. Since [`create_dynamic`](Self::create_dynamic) reduces the latter, all PEs of the node must call this before any of
+    /// them calls it. `alike` is the number of PEs, this one included, that may have memory of the same NUMA nodes. Fails if the
+    /// machine lacks memory.
     pub fn check_dynamic(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
         capacity::check(core::slice::from_ref(request), request.bytes, self.slots, alike, &self.machine)
     }
@@ -187,7 +188,7 @@ impl Arena {
     ///
     /// # Safety
     ///
-    /// Nothing refers to the segment.
+    /// Nothing may refer to the segment.
     pub unsafe fn remove_dynamic(&self, slot: usize, offset: usize) {
         assert!(offset >= self.layout.dynamic().start, "{offset:#x} is not a dynamic segment");
         let mut mapped = self.mapped.lock();
@@ -198,7 +199,7 @@ impl Arena {
         unsafe { self.reservation.clear(origin + offset..origin + end) };
     }
 
-    /// Ranges of a slot whose memory may be in files that survive the job.
+    /// Ranges of a slot whose memory a PE may hand over as named files, because the partitions survive the job.
     fn named(&self) -> Vec<Range<u64>> {
         let requests = self.layout.requests().iter().enumerate();
         let named = requests.filter(|(_, request)| request.is_in_file());
@@ -251,8 +252,8 @@ impl Arena {
 /// page, or is not in a slot.
 impl Arena {
     /// Sets the NUMA nodes of future pages of each range, whichever process touches a page first. The first node of a range is
-    /// preferred. The ranges are ascending, and have base pages. With [`Spread::System`] or no nodes, the system decides. The
-    /// mapping is not split.
+    /// preferred. The ranges are ascending, and have base pages. With [`Spread::System`] or no nodes, the system decides. The nodes
+    /// are set in the memory's file, so this PE's mapping is not split.
     ///
     /// Existing pages do not move; [`discard`](Self::discard) a range beforehand to place it anew.
     /// Fails if the system call fails; see [`MemoryError::no_nodes`].
@@ -310,7 +311,7 @@ impl Arena {
     ///
     /// # Safety
     ///
-    /// Nothing refers to the range, in any process.
+    /// Nothing may refer to the range, in any process.
     pub unsafe fn discard(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         // SAFETY: nothing refers to the range (caller).

@@ -20,7 +20,8 @@ const fn at_least(align: usize, least: usize) -> usize {
 ///
 /// The object must be aligned to `ALIGN`, and have the elements of `SHAPE` from its start on, each an `Element`. An outermost
 /// dimension of [`Dim::DYNAMIC`] has `outermost_len` elements. Every field of `FIELDS` must be inside an `Element`. With
-/// `IS_DYNAMIC` the same must be true for `shape` and `pieces`: the pieces, in their order, have all elements without gaps.
+/// `IS_DYNAMIC`, `shape` must describe the elements in place of `SHAPE`, and `pieces`, in their order, must have all of them
+/// without gaps.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",
     label = "neither a symmetric object nor an array or a slice",
@@ -76,7 +77,8 @@ pub unsafe trait Object {
     note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, a `SymBox` or a `NumaArray`"
 )]
 pub unsafe trait Remote: Object {
-    /// Returns the object's segment, and its offset in a PE's slot in bytes. The `pe` proves that positions are set.
+    /// Returns the object's segment, and its offset in a PE's slot in bytes. A [`Pe`] proves that statics have their positions,
+    /// because it is given out later.
     fn place_on(&self, pe: Pe) -> (u32, usize);
 }
 

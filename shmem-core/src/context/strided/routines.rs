@@ -34,7 +34,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is 0, or the last element is outside the place or the source.
+    /// If a stride is 0, or the last element is outside `to` or `source`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_iput`.
     #[inline]
@@ -57,7 +57,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is 0 or less than the block, or the last block is outside the place or the source.
+    /// If a stride is 0 or less than the block, or the last block is outside `to` or `source`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ibput`.
     #[inline]
@@ -80,7 +80,8 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is 0 or less than the block, the last block is outside the source, or the blocks are not inside one partition.
+    /// If a stride is 0 or less than the block, the last block is outside `source`, or the blocks at `to` are not inside one
+    /// partition.
     ///
     /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
     #[inline]
@@ -107,7 +108,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is 0, or the last element is outside the place or `into`.
+    /// If a stride is 0, or the last element is outside `from` or `into`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_iget`.
     #[inline]
@@ -127,7 +128,7 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is 0 or less than the block, or the last block is outside the place or `into`.
+    /// If a stride is 0 or less than the block, or the last block is outside `from` or `into`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ibget`.
     #[inline]
@@ -148,7 +149,8 @@ pub trait Strided: Initiator {
     ///
     /// # Panics
     ///
-    /// If a stride is 0 or less than the block, the last block is outside `into`, or the blocks are not inside one partition.
+    /// If a stride is 0 or less than the block, the last block is outside `into`, or the blocks at `from` are not inside one
+    /// partition.
     ///
     /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
     #[inline]
@@ -219,7 +221,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Panics unless the blocks of one side, which has `len` elements, are inside the side and do not overlap.
+    /// Panics unless the blocks are disjoint and inside memory of `len` elements. Panic texts call this memory `name`.
     #[inline(always)]
     #[track_caller]
     fn check<T>(self, name: &'static str, len: usize, stride: usize) {
@@ -231,10 +233,10 @@ impl Blocks {
         }
     }
 
-    /// Returns the bytes of a block, and the loop over the blocks with strides in bytes.
+    /// Returns the bytes of a block, and the count of blocks with both strides in bytes.
     ///
-    /// Products that overflow are not used: without blocks no size is used, and with one block no stride is. With more blocks, all
-    /// products are at most the bytes of a side ([`check`](Self::check)).
+    /// A product that overflows is wrong, but not used: without blocks no size is used, and with one block no stride is. With more
+    /// blocks, [`check`](Self::check) has found that every product is at most the bytes of the slice.
     #[inline(always)]
     fn in_bytes<T>(self, to: usize, from: usize) -> (usize, Level) {
         let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
