@@ -29,7 +29,7 @@ impl Slots {
     /// Makes `count` slots, with `bytes` bytes behind the system area of each.
     pub(crate) fn new(count: usize, bytes: usize) -> Self {
         let each = (SYSTEM_BYTES + bytes).next_multiple_of(PAGE);
-        // Aligned by this module, because an allocator that is asked for aligned pages writes all of their zeroes.
+        // This module aligns the slots itself, because `alloc_zeroed` would write zeroes to all pages if it had to align them.
         let layout = Layout::array::<u128>((count * each + PAGE) / size_of::<u128>());
         let layout = layout.expect("the slots fit memory");
         // SAFETY: the layout has a size of at least a page, which is not 0.

@@ -43,8 +43,8 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
         if word(section, at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
             return Err(SectionError::Copy);
         }
-        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this `Library`, so the
-        // record is a `Descriptor`. It is wholly in the section (`records`), and never written or unmapped later.
+        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this copy's `Library`,
+        // so the record is a `Descriptor`. It is wholly in the section (`records`), and never written or unmapped later.
         Ok(unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() })
     };
     static_records(section)?.into_iter().map(record).collect()

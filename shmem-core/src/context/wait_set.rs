@@ -1,8 +1,8 @@
 //! Waiting for several words: for all, any or some of them.
 //!
 //! A program may call `wait_until_any` repeatedly without resetting the words. The calls must return all satisfied words in turn,
-//! so each search begins after the word found last (round robin). If a thread alternates between sets of words, each search begins
-//! at a random word, because from a fixed word it could find the same words for ever.
+//! so each search begins after the word found last (round robin). A thread keeps this word for its last set only. If it alternates
+//! between sets, each search begins at a random word. If all began at the same word, they could find the same words for ever.
 
 use core::cell::Cell;
 use core::panic::Location;
@@ -186,7 +186,8 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
     }
 }
 
-/// A set of words of the calling PE, each with a condition: [`Words`], or words of the C library, which are not [`Waitable`].
+/// A set of words of the calling PE, each with a condition. Implemented here for [`Words`], and in the C library for words at an
+/// address.
 pub trait WordSet {
     /// Address of the first word, which identifies the set.
     fn address(&self) -> usize;

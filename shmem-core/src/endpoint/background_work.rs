@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::exclusion::Mutex;
 
-/// Longest sleep of a thread while the PE has a [`Work`], because the event that the work waits for may wake no thread. And a
-/// thread that found another thread in [`Works::go_on`] must try again, because that thread may stop calling it at any time.
+/// Longest sleep of a thread while the PE has a [`Work`]. It is short, because the event that the work waits for may wake no
+/// thread, and because a thread that finds another thread in [`Works::go_on`] must try again: the other may stop calling it at any
+/// time.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// The result of one step of a [`Work`].

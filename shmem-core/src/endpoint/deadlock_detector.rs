@@ -1,19 +1,20 @@
 //! Detects that all PEs of a job wait, and none can wake another (distributed termination detection).
 //!
 //! Sleeping threads wake at intervals. On each node, one thread of the first running PE is the *asker*. It reads how many sleeps of
-//! the node's PEs have begun and ended, and asks a question by incrementing a number. Each sleeping thread then checks its own wait
-//! once more, and answers that it still waits, and whether its process is *closed*: the process has no other threads, no other
-//! sources of events, and no operations in flight to other nodes. The node has answered when all sleeping threads have, and no
-//! sleep has begun or ended meanwhile. A thread that progresses a [work](super::Work) counts an end and a begin of its sleep.
+//! the node's PEs have begun and ended, and raises a question: it increments a number that all threads of the node read. Each
+//! sleeping thread then checks its own wait once more. If it still waits, it answers, and says whether its process is *closed*: the
+//! process has no other threads, no other sources of events, and no operations in flight to other nodes. The node has answered when
+//! all sleeping threads have, and no sleep has begun or ended meanwhile. If a thread makes progress with a background operation
+//! ([`Work`](super::Work)), this counts as an end and a begin of its sleep.
 //!
-//! Nodes ask each other in waves over a tree. A node passes a wave to its children, and answers its parent when its own PEs and all
-//! children have answered. The answer says whether any thread was awake since the previous wave. A node that cannot answer sends
-//! nothing. After two consecutive waves without an awake thread, no PE can go on.
+//! Nodes form a tree, along which the root asks all nodes in waves. A node passes a wave to its children, and answers its parent
+//! when its own PEs and all children have answered. The answer says whether any thread was awake since the previous wave. A node
+//! that cannot answer sends nothing. If no node reports an awake thread, no PE can go on.
 //!
-//! Proof: at some time during the first wave each process was closed, and none of its threads has left its sleep since. So no
-//! thread was created, and nothing was sent. After the last of these times no state has changed, and no message is in flight. In
-//! the second wave, after that time, every thread has checked its wait, and still waits. Stopped and starved processes do not
-//! answer.
+//! Proof, from such a wave and the one before it: at some time during the earlier wave each process was closed, and none of its
+//! threads has left its sleep since. So no thread was created, and nothing was sent. After the last of these times no state has
+//! changed, and no message is in flight. In the later wave, after that time, every thread has checked its wait, and still waits.
+//! Stopped and starved processes do not answer.
 //!
 //! Source: N. Francez, M. Rodeh: Achieving Distributed Termination without Freezing, IEEE Transactions on Software Engineering 8
 //! (1982), for waves over a tree. F. Mattern: Algorithms for Distributed Termination Detection, Distributed Computing 2 (1987),
@@ -37,7 +38,8 @@ pub trait Watch: Send + Sync {
     /// The record of the PE with index `pe` on its node.
     fn record(&self, pe: usize) -> &PeRecord;
 
-    /// Whether this process is closed (no other threads, event sources or operations in flight), if `sleeping` threads sleep.
+    /// Whether this process is closed: it has no threads but `sleeping` sleeping ones, no event sources, and no operations in
+    /// flight.
     fn is_closed(&self, sleeping: usize) -> bool;
 
     /// Number of child nodes in the tree.
@@ -165,7 +167,8 @@ impl<'w> SleepingThread<'w> {
                     self.round = None;
                     return false;
                 }
-                // A thread may have progressed a work before it answered, and counted an end and a begin of its sleep.
+                // Asks again: a thread may have progressed a background operation before it answered, and counted an end and a
+                // begin of its sleep.
                 Some(true) if round.turns != turns() => {}
                 // Every process of this node was closed at some time after the question.
                 Some(true) => {

@@ -233,7 +233,7 @@ impl Endpoint {
     /// # Safety
     ///
     /// Every change must follow the protocol of the changed part (barriers, doorbell, record of the PE), because the soundness of
-    /// `World::local` and `World::frozen` depends on them.
+    /// `World::local` and `World::frozen` depends on it.
     #[inline]
     #[track_caller]
     pub unsafe fn system(&self) -> &SystemArea {
@@ -249,7 +249,7 @@ impl Endpoint {
     /// # Safety
     ///
     /// Every change must follow the protocol of the changed part (barriers, doorbell, record of the PE), because the soundness of
-    /// `World::local` and `World::frozen` depends on them.
+    /// `World::local` and `World::frozen` depends on it.
     #[inline]
     #[track_caller]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {

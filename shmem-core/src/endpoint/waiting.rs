@@ -132,7 +132,7 @@ impl Waiting {
         while !done() {
             let waited = start.elapsed();
             if let Some(sleeping) = &mut sleeping {
-                // A thread that progressed a background operation was awake.
+                // To the deadlock detector, a thread that progressed a background operation was awake.
                 if moved.take() {
                     sleeping.turn();
                 }

@@ -5,9 +5,9 @@ use crate::pe::Pe;
 
 /// An edge of a PE's part of a grid: a neighbour, and the number of cells that arrive from this neighbour.
 ///
-/// Edges are numbered in the order in which a PE passes them. Each edge leads to an edge of the neighbour, which leads back: cells
-/// that are sent over `WEST` arrive at the neighbour over `EAST`. Faces, edges and corners of blocks in any number of dimensions
-/// are edges, and so are the cuts of an irregular mesh.
+/// Edges are numbered in the order in which a PE passes them to `World::halo`. Each edge leads to an edge of the neighbour, which
+/// leads back: cells that are sent over `WEST` arrive at the neighbour over `EAST`. Faces, edges and corners of blocks in any
+/// number of dimensions are edges, and so are the cuts of an irregular mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Number of the neighbour, and number of the neighbour's edge that leads back. `None` without a neighbour.

@@ -3,8 +3,9 @@
 //! The allocator returns offsets. Its state is in private memory, where remote writes cannot corrupt it, and an unused heap
 //! costs no pages. PEs that make equal calls get equal offsets. The [`Ledger`](super::Ledger) records the allocated blocks.
 //!
-//! The policy is best fit by (bytes, offset). A freed block is merged with adjacent holes at once. Operations cost O(log n) for n
-//! holes. An alignment above [`MIN_ALIGN`] costs more, because holes may be large enough but badly aligned.
+//! The policy is best fit: the smallest hole that suffices, and of equal ones the one with the lowest offset. A freed block is
+//! merged with adjacent holes at once. Operations cost O(log n) for n holes. An alignment above [`MIN_ALIGN`] costs more, because
+//! holes may be large enough but badly aligned.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};

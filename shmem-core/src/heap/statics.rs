@@ -3,10 +3,10 @@
 //! The layout depends only on the descriptors in the binary and the partitions of the job, so every PE and `shmem-info layout`
 //! compute the same layout. Objects are sorted by alignment (largest first), module, name and size, as the linker's order varies.
 //!
-//! The objects of the k-th partition (of the partition with ID k, if it is in a file) are laid out from the offset [`colour`]`(k)`
-//! on. If all partitions started at offset 0, their first objects would map to the same sets of caches and TLB: with a hundred
-//! partitions an access took 15 ns instead of 1 ns.
-//! A colour is less than an eighth of the partition's size. It is 0 if the statics would not fit behind it.
+//! The objects of the k-th partition are laid out from the offset [`colour`]`(k)` on, the partition's *colour*. (If the partition
+//! is in a file, k is its ID.) If all partitions started at offset 0, their first objects would map to the same sets of caches and
+//! TLB: with a hundred partitions an access took 15 ns instead of 1 ns. A colour is less than an eighth of the partition's size. It
+//! is 0 if the statics would not fit behind it.
 
 use shmem_grammar::show_size;
 
@@ -124,7 +124,7 @@ fn place(objects: &mut [Placed], start: u64) -> u64 {
 }
 
 impl PartitionLayout {
-    /// Describes the properties that must equal those in a file of the partition, one per line.
+    /// Describes, one per line, the properties that must be equal in all jobs that use the partition's file.
     pub fn describe_kept(&self) -> String {
         let order = if cfg!(target_endian = "little") { "little" } else { "big" };
         let mut text =

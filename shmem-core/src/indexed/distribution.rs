@@ -40,7 +40,7 @@ pub(super) mod sealed {
         /// Returns an upper limit on the number of elements of one member that have an index.
         fn depth(&self) -> usize;
 
-        /// Returns how many elements from an index on are contiguous on one member, at least 1. The last may have no index.
+        /// Returns how many elements from an index on are contiguous on one member, at least 1. Those at the end may have no index.
         fn run(&self, index: usize) -> usize;
 
         /// Returns the index of a member's element number `element`. The index grows with `element`, and may be beyond the end.

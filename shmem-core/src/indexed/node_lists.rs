@@ -13,7 +13,8 @@ use crate::transport::atomic_op::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 
-/// Upper limit on the PEs that are tested one by one for being on this node, if the job has other nodes or an observer.
+/// If the job has other nodes or an observer, objects over more PEs than this are left to `remote_lists`, without a test of each
+/// PE.
 const FEW: usize = 64;
 
 pub(super) struct Near<'e, 'i, P, X> {
@@ -23,8 +24,8 @@ pub(super) struct Near<'e, 'i, P, X> {
 }
 
 impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
-    /// Returns the list; `None` if there is an observer, if a PE is on another node, or if the job has other nodes and more than
-    /// [`FEW`] PEs would be tested.
+    /// Returns the list; `None` if there is an observer, if a PE is on another node, or if the job has other nodes and the object
+    /// is over more than [`FEW`] PEs.
     #[inline(always)]
     pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
         let pes = place.pes();
@@ -59,7 +60,8 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         }
     }
 
-    /// Calls `work` for all elements, in order. If the object is large, first calls `expect` to prefetch an element's cache lines.
+    /// Calls `work` for all elements, in order. If the object is large, calls `expect` for each element, some elements earlier, to
+    /// prefetch its cache lines.
     #[inline(always)]
     fn each(
         &self,

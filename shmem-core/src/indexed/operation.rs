@@ -1,4 +1,5 @@
-//! Operations on the words of a list, each a type for which loops are compiled; their operands; the methods of tokens and scopes.
+//! Operations on the words of a list: each is a type, so that loops are compiled for it. Their operands, and the methods of tokens
+//! and scopes.
 
 use crate::object::AmoValue;
 use crate::observe::Family;
@@ -130,9 +131,9 @@ macro_rules! verbs {
     ($visible:tt $borrow:tt $bound:tt $until:ident) => {
         verbs! {
             @ $visible $borrow $bound $until
-            /// Reads elements: `into[k]` becomes the element at list index `k`.
+            /// Reads elements: `into[k]` becomes element `k` of the list.
             gather: gather;
-            /// Writes elements: the element at list index `k` becomes `values[k]`.
+            /// Writes elements: element `k` of the list becomes `values[k]`.
             scatter: scatter;
             /// Writes words. Of several values written to one word, any one remains.
             set_each: change Set [AmoValue];
@@ -149,7 +150,7 @@ macro_rules! verbs {
             or_each: change Or [BitValue];
             /// Combines each word with its value by bitwise exclusive or.
             xor_each: change Xor [BitValue];
-            /// Reads words: `into[k]` becomes the word at list index `k`.
+            /// Reads words: `into[k]` becomes word `k` of the list.
             fetch_each: fetch Fetch;
             /// As [`add_each`](Self::add_each), and returns the previous values in `before`.
             fetch_add_each: fetch_by FetchAdd;

@@ -2,8 +2,9 @@
 //! of a round are sorted by PE, in thread-local buffers.
 //!
 //! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort of the
-//! elements' numbers by PE. Then the [kernel](Near), on this node, or the transport carries out the part of each PE. An element's
-//! number on its PE has 32 bits, so every 2^32 elements of a PE are a separate group.
+//! elements' numbers by PE. Then the part of each PE is carried out: on this node by the [kernel](Near), elsewhere by the
+//! transport. Both take elements' numbers of 32 bits. So the elements of a PE are in groups of at most 2^32, and each group is
+//! carried out by itself.
 
 use core::cell::Cell;
 use std::thread::LocalKey;
@@ -19,7 +20,7 @@ use crate::transport::{Change, Completes, Elements, ListRequest, Operand, Remote
 /// Upper limit on the elements of a round.
 const ROUND: usize = 128 << 10;
 
-/// Upper limit on the bytes of the values in a round. A longer value is a round by itself.
+/// Upper limit on the bytes of the values in a round. A value that is longer than this is a round by itself.
 const VALUES: usize = 1 << 20;
 
 /// Upper limit on the elements of a group, so that their numbers fit in 32 bits.
@@ -55,8 +56,8 @@ impl Group<'_> {
     /// # Safety
     ///
     /// The slot of the PE must have `length` aligned elements at `offset`, and every index must be below `length`. The local memory
-    /// of `request` must cover all positions, readable until the return, or writable for as long as `until` says. If `request`
-    /// changes elements, they must be words of its width.
+    /// of `request` must cover all positions: values and operands readable until the return, room for results writable for as long
+    /// as `until` says. If `request` changes elements, they must be words of its width.
     unsafe fn carry_out(&self, endpoint: &Endpoint, request: ListRequest<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
@@ -81,8 +82,8 @@ impl Group<'_> {
 ///
 /// # Safety
 ///
-/// The local memory of `request` must have an element per index, readable or writable for as long as `until` says. If `request`
-/// changes elements, they must be words of its width.
+/// The local memory of `request` must have an element per index: values and operands readable until the return, room for results
+/// writable for as long as `until` says. If `request` changes elements, they must be words of its width.
 pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
@@ -131,7 +132,7 @@ fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usi
     }
 }
 
-/// Returns the group number `part` of the PE with a rank.
+/// Returns group number `part` of the PE with rank `rank`, with the elements `indices` listed in it.
 fn group<'g, P: Spread>(
     place: &P,
     rank: usize,
@@ -148,7 +149,8 @@ fn group<'g, P: Spread>(
 ///
 /// # Safety
 ///
-/// As [`carry_out`], but data may be in flight after the return, until a quiet of `pending`.
+/// As [`carry_out`]. In addition, room for results must stay writable until a quiet of `pending`, because results may arrive after
+/// the return.
 #[expect(clippy::too_many_arguments, reason = "those of the whole list, and those of the round")]
 unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,

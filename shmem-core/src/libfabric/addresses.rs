@@ -55,7 +55,8 @@ impl Addresses {
     /// reads as many bytes as its addresses have.
     pub unsafe fn insert(&self, address: &[u8]) -> Result<fi_addr_t, Refused> {
         let (mut found, none) = (fi_addr_t::MAX, core::ptr::null_mut());
-        // Copied to a longer buffer, because providers derive the length of an address from the family in its first bytes.
+        // Copied to a longer buffer, because providers derive an address's length from the family in its first bytes, and may read
+        // beyond `address`.
         let mut whole = [0_u8; ADDRESS_BYTES];
         match whole.get_mut(..address.len()) {
             Some(start) => start.copy_from_slice(address),

@@ -1,7 +1,7 @@
 //! The function tables that objects of libfabric carry, and the functions that call through these tables (inline in its headers).
 //!
-//! Tables and entries have libfabric's names, and so have functions, without `fi_`. libfabric's manual pages document them. A
-//! function is one indirect call. `tests/bindings.rs` compares the tables with the headers of the system.
+//! Tables, entries and functions have the names in libfabric's manual pages, functions without `fi_`. A function is one indirect
+//! call. `tests/bindings.rs` compares the tables with the headers of the system.
 
 use core::ffi::{c_char, c_int, c_void};
 

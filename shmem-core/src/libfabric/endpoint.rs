@@ -13,11 +13,12 @@ use super::object::{Object, Refused};
 /// An endpoint, its completion queue and its counter. Fields are in drop order: the endpoint closes first.
 ///
 /// Operations are the functions of [`calls`](super::calls) on [`as_ptr`](Self::as_ptr). Each returns libfabric's answer: 0, or a
-/// negative error, `-FI_EAGAIN` while a queue is full. The caller must keep the rules of their manual pages. Local memory must stay
-/// until the operation is complete, and is passed with the descriptor that the provider demands. The source of an injected
-/// operation (`FI_INJECT`) must stay only until the call returns. Remote memory must be registered for this access, under the key
-/// that the operation passes. The context (`fi_context`) must stay until the operation is complete, and have as many bytes as the
-/// provider's mode demands.
+/// negative error, `-FI_EAGAIN` while a queue is full. Callers must obey libfabric's manual pages:
+///
+/// * Local memory must stay until the operation is complete, and is passed with the descriptor that the provider demands. (The
+///   source of an injected operation, `FI_INJECT`, must stay only until the call returns.)
+/// * Remote memory must be registered for this access, under the key that the operation passes.
+/// * The context (`fi_context`) must stay until the operation is complete, and have as many bytes as the provider's mode demands.
 #[derive(Debug)]
 pub struct Endpoint {
     endpoint: Object<fid_ep>,
@@ -35,7 +36,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// If the provider refuses. If it does so because threads cannot sleep, the refused call is `fi_cq_open` or `fi_control`.
+    /// If the provider refuses a call. If `sleeps` is the reason, the call is `fi_cq_open` or `fi_control`.
     pub fn open(addresses: &Arc<Addresses>, entries: usize, sleeps: bool) -> Result<Self, Refused> {
         let (domain, none) = (addresses.domain(), core::ptr::null_mut());
         // SAFETY: all fields are numbers and pointers, for which zeroes are valid.
@@ -141,7 +142,8 @@ impl Endpoint {
     }
 
     /// Returns the queue's entry of the failed operation, after [`read`](Self::read) has returned `answer`. If the queue has none,
-    /// returns an entry with that error, and with all flags, so that it is taken for a failed operation's.
+    /// returns an entry with `answer` as its error. All flags of that entry are set, so that a caller that looks for an operation's
+    /// flags finds them.
     pub fn read_error(&self, answer: c_int) -> fi_cq_err_entry {
         // SAFETY: all fields are numbers and pointers. Zeroes are a valid entry, without room for the provider's own error data.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };

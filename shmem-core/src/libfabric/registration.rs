@@ -52,7 +52,7 @@ impl Registration {
         if !Arc::ptr_eq(&self.domain, endpoint.addresses().domain()) {
             return Err(Refused::of("fi_mr_bind", FI_EINVAL.cast_signed()));
         }
-        // SAFETY: both objects are open, and belong to one domain. A provider that needs the endpoint for as long as the memory
+        // SAFETY: both objects are open, and belong to one domain. If a provider needs the endpoint until the memory is closed, it
         // refuses to close the endpoint earlier, as busy (fi_endpoint(3)).
         Refused::unless_done("fi_mr_bind", unsafe { calls::bind(self.memory.fid(), endpoint.fid(), 0) })
     }

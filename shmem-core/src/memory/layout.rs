@@ -7,10 +7,11 @@
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from the requests alone, not from the grants of a machine, so every PE computes an equal layout. Starts are
-//! multiples of 2 MiB or of a larger page size, because otherwise the kernel does not merge pages. The stride is an *odd* multiple
-//! of this size, so that equal offsets of different PEs are in different cache sets. Segments start at multiples of the *granule*,
-//! which is 2 MiB, and more in a large slot, to bound the table of [`Segments`].
+//! The layout follows from the requests alone, not from the grants of a machine, so every PE computes an equal layout. Slots and
+//! segments start at multiples of 2 MiB, or of a larger page size, because only there can the kernel merge pages to a huge page.
+//! The stride is an *odd* multiple of this size, so that equal offsets of different PEs are in different cache sets. Segments start
+//! at multiples of the *granule*. It is 2 MiB, but more in a large slot, because the table of [`Segments`] has an entry for each
+//! granule.
 
 use core::ops::Range;
 

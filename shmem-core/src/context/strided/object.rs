@@ -111,7 +111,8 @@ pub unsafe trait Readable: Object {
 ///
 /// # Safety
 ///
-/// As [`Readable`], with `first_mut` in place of `first`. The memory must also be writable.
+/// If [`place`](Object::place) returns an offset, the object must be at this offset. Otherwise `first_mut` must return the object's
+/// start, for as long as the reference lives. In both cases the memory must be readable and writable.
 #[diagnostic::on_unimplemented(
     message = "nothing can be written to `{Self}`",
     label = "neither a symmetric object nor an array or a slice that can be changed",
@@ -354,8 +355,8 @@ exclusive_lenders!(&mut O Box<O>);
 ///
 /// # Safety
 ///
-/// For every lifetime that the type outlives, the memory of [`start_mut`](Writable::start_mut) must stay writable, even if the
-/// value is dropped or forgotten. Unless the memory is symmetric, nothing else may access it in that time.
+/// If the type outlives `'b`, the memory of [`start_mut`](Writable::start_mut) must be writable for all of `'b`, even if the value
+/// is dropped or forgotten. Unless the memory is symmetric, nothing else may access it for `'b`.
 pub unsafe trait Lent {}
 
 // SAFETY: until its lifetime ends, an exclusive reference is valid, and nothing else accesses its memory.
@@ -398,8 +399,8 @@ pub trait SameElements<To> {}
 
 impl<E> SameElements<E> for E {}
 
-/// Returns the type of a field of an element `E`. The closure names the field in `E::Names`, because `E` could add fields by
-/// `Deref`.
+/// Returns the type of a field of an element `E`. The closure names the field in `E::Names`, because in `E` itself the name could
+/// also mean a field behind `Deref`.
 #[inline(always)]
 pub fn field<E: Shaped, F: Shaped>(
     _: PhantomData<E>,

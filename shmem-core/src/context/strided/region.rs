@@ -86,8 +86,8 @@ pub(super) fn fits<O: Object + ?Sized>(
     }
 }
 
-/// Returns the number of blocks along the outermost axis of `open`, which has no end. With this number, both sides have equally
-/// many blocks.
+/// Returns the number of blocks along the outermost axis of `open`, if this axis has no end: the number with which both sides have
+/// equally many blocks.
 pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     match open.count() {
         0 => 0,
