@@ -13,7 +13,7 @@
 //! object          handles of symmetric objects: Symmetric, SymBox, On
 //! padded          arrays whose rows are padded, so that a column uses all sets of a cache
 //! endpoint        streams of operations, the tokens that give access to them, and waits of a PE
-//! observe         the table of operations, and their observers
+//! observe         the table of all operations, and observers, which are notified of every call of one
 //! transport       how bytes reach another PE: inline code for shared memory, a trait for everything else
 //! libfabric       the network's library, loaded at run time: bindings, calls, and types for its objects
 //! strided         regions, plans and kernels: which blocks a transfer moves, and how

@@ -1,4 +1,4 @@
-//! Operations on addresses, for the C library. They have no typed places, and borrow nothing.
+//! Operations on addresses, for the C library. They have raw pointers and offsets as arguments, and borrow nothing.
 //!
 //! A program in C accesses the memory of PEs of its own node directly, by [`store`], [`load`], [`copy`], [`on_node`] and
 //! [`signal_on_node`]. The other functions have an endpoint, notify its observer, and choose between shared memory and transport.

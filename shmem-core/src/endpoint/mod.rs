@@ -321,7 +321,7 @@ impl Drop for Observed<'_> {
 }
 
 /// A token: proof that the job runs, that this thread may issue operations, and that the PE is not in `World::local` or
-/// `World::frozen`. Implemented by borrows of the world.
+/// `World::frozen`. Implemented by the world, by contexts, and by references to either.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Lists with elements on other nodes, or in an observed job. A list is cut into rounds of at most [`ROUND`] elements. The elements
-//! of a round are sorted by PE, in thread-local buffers.
+//! Lists with elements on other nodes, or in a job whose operations are observed. A list is cut into rounds of at most [`ROUND`]
+//! elements. The elements of a round are sorted by PE, in thread-local buffers.
 //!
 //! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort of the
 //! elements' numbers by PE. Then the part of each PE is carried out: on this node by the [kernel](Near), elsewhere by the

@@ -38,8 +38,8 @@ impl Arena {
     ///
     /// Memory to be populated is compared with the node's available memory. Since [`create`](Self::create) reduces the latter, all
     /// PEs of the node must call this before any of them calls it. `alike` is the number of PEs, this one included, that may have
-    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). Fails if a limit is too low, or the machine lacks mandatory
-    /// memory.
+    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]).
+    /// Fails if a limit is too low, or the machine lacks mandatory memory.
     pub fn reserve(
         own: usize,
         layout: SlotLayout,
@@ -113,8 +113,9 @@ impl Arena {
 
     /// Maps memory that the PE in `slot` made: its system area and all its partitions. If `dynamic` is given, maps a dynamic
     /// segment instead, which the peer made by [`create_dynamic`](Self::create_dynamic) with this offset and request. `descriptors`
-    /// and `parts` come from the peer, and are checked. Fails if the memory does not fit the layout, or could be resized. Panics if
-    /// the dynamic segment is not in [`SlotLayout::dynamic`].
+    /// and `parts` come from the peer, and are checked.
+    /// Fails if the memory does not fit the layout, or could be resized.
+    /// Panics if the dynamic segment is not in [`SlotLayout::dynamic`].
     pub fn attach(
         &self,
         slot: usize,

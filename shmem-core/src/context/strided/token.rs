@@ -14,7 +14,7 @@ use crate::observe::Family;
     note = "operations need a token: the `World`, or a context bound to it; or a scope of one"
 )]
 pub trait LoadingToken<'b> {
-    /// Returns the endpoint and the operation family of the get.
+    /// Returns the endpoint of the get, and the [`Family`] under which observers see it.
     #[doc(hidden)]
     fn loading(&self) -> Through<'_, 'b>;
 }
@@ -27,12 +27,13 @@ pub trait LoadingToken<'b> {
     note = "puts need a token: the `World`, or a context bound to it that was not made with the option NOSTORE; or a scope of one"
 )]
 pub trait StoringToken<'b> {
-    /// Returns the endpoint and the operation family of the put.
+    /// Returns the endpoint of the put, and the [`Family`] under which observers see it.
     #[doc(hidden)]
     fn storing(&self) -> Through<'_, 'b>;
 }
 
-/// The endpoint and family of a transfer, whose buffers are borrowed for exactly `'b`. Not `Send`, because tokens are not.
+/// The endpoint of a transfer, and the [`Family`] under which observers see it. The transfer's buffers are borrowed for exactly
+/// `'b`. Not `Send`, because tokens are not.
 #[derive(Clone, Copy)]
 pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
@@ -75,13 +76,13 @@ tokens! {
     StoringToken, storing: Stores = StridedPut / StridedPutNbi;
 }
 
-/// Returns the endpoint and the operation family of a put.
+/// Returns the endpoint of a put, and the [`Family`] under which observers see it.
 #[inline(always)]
 pub fn storing<'t, 'b, T: StoringToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.storing()
 }
 
-/// Returns the endpoint and the operation family of a get.
+/// Returns the endpoint of a get, and the [`Family`] under which observers see it.
 #[inline(always)]
 pub fn loading<'t, 'b, T: LoadingToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.loading()
