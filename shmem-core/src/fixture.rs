@@ -97,7 +97,7 @@ impl<More> Token<More> {
     }
 }
 
-/// A box of `len` items of segment 1, `at` bytes behind the system area.
+/// A [`SymBox`] of `len` items in segment 1, `at` bytes behind the system area.
 pub(crate) fn boxed<T: Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> {
     // SAFETY: tests pass aligned offsets inside their slots, and objects that do not overlap.
     unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }

@@ -76,7 +76,7 @@ pub trait Words<'a>: Copy {
     /// The words that the methods check.
     fn wait_set(self) -> WaitSet<'a, Self::Word>;
 
-    /// Excludes the words whose index is `true` in `excluded`.
+    /// Excludes word `i` if `excluded[i]` is `true`.
     ///
     /// # Panics
     ///

@@ -50,7 +50,7 @@ impl Waiting {
         }
     }
 
-    /// Sets the neighbours and the action of the deadlock detector; `None`: deadlocks are not detected.
+    /// Sets the PEs, the tree and the action of the deadlock detector; `None`: deadlocks are not detected.
     #[must_use]
     pub fn watched(self, watch: Option<Box<dyn Watch>>) -> Self {
         Self { watch, ..self }

@@ -34,7 +34,7 @@ pub enum HeapError {
 }
 
 impl HeapError {
-    /// Returns the error of an operation that named objects do not allow. `id` is the allocation's number.
+    /// Returns the error that `operation` is not allowed on allocation number `id`, because that has a name.
     pub fn named(operation: &str, id: u64) -> Self {
         Self::Block(format!(
             "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"

@@ -27,7 +27,7 @@ pub enum Owner {
     Handle,
     /// The program, which frees the allocation by a collective call with its address.
     Address,
-    /// A name in the heap's directory, until the name is removed.
+    /// A name in the directory of named objects, until the name is removed.
     Name,
 }
 

@@ -5,9 +5,9 @@
 //! find indices one by one.
 //!
 //! `dispatch` checks lengths and chooses the algorithm. If a list has several updates for each word of an object, they are first
-//! combined in a private copy of the object (`combined_updates`). If all PEs are on this node and no observer is notified of
-//! operations ([`observe`](crate::observe)), `node_lists` accesses elements in the order of the list, with prefetching. Otherwise
-//! `remote_lists` sorts the elements by PE.
+//! combined in a private copy of the object (`combined_updates`). If all PEs of the list are on this node and no observer is
+//! notified of operations ([`observe`](crate::observe)), `node_lists` accesses elements in the order of the list, with prefetching.
+//! Otherwise `remote_lists` sorts the elements by PE.
 //!
 //! Every index is compared with the length before its element is used. A wrong index is reported with its position in the list.
 //! Elements before that position may have been accessed already, elements behind it have not.
