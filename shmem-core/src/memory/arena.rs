@@ -300,8 +300,8 @@ impl Arena {
         self.nodes_of(slot, range, page).map(numa::count)
     }
 
-    /// Allocates the pages of a range of a slot, in several threads if the range is large. Contents do not change.
-    /// Fails if no memory is left on the nodes to which the range is bound.
+    /// Allocates the pages of a range of a slot, in several threads if the range is large. Contents do not change. Fails if no
+    /// memory is left on the NUMA nodes to which the range is bound.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;

@@ -16,8 +16,8 @@ use super::placement::{Placement, Spread};
 use super::segment_request::Request;
 use crate::partition::Pages;
 
-/// Checks the requests of all PEs of the node, which are equal. `bytes` is the size of a PE's memfd. `alike` is the number of PEs,
-/// this one included, that may have memory of the same NUMA nodes; the others count for the node's total memory only.
+/// Checks the requests of all PEs of the node, which are equal. `bytes` is the size of a PE's memfd. `alike` of these PEs, this one
+/// included, may have memory of the same NUMA nodes. What the others request counts for the machine's memory, but for no NUMA node.
 pub(super) fn check(
     requests: &[Request],
     bytes: usize,
@@ -80,8 +80,8 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
     )))
 }
 
-/// Checks that memory bound to NUMA nodes fits on them, because the kernel would kill a process otherwise. Memory that only prefers
-/// these nodes is counted first, as if it were allocated there.
+/// Checks that memory that is bound to NUMA nodes fits there, because the kernel would kill a process otherwise. Memory that only
+/// prefers NUMA nodes is subtracted first, as if it were allocated there.
 fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
     let bound = |request: &Request| request.placement.spread == Spread::Bound;
     if !demands.iter().any(|(request, _)| bound(request)) {
