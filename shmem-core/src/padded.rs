@@ -9,8 +9,8 @@ const LINE: usize = 64;
 /// The type of an array whose rows map to different sets of a cache: `padded![f64; ROWS; COLUMNS]` is `[[f64; PITCH]; ROWS]`, where
 /// `PITCH` is the [`pitch`] of `COLUMNS`.
 ///
-/// Lengths are in the order of the indices, outermost first. Every dimension but the outermost, and the only dimension of a row,
-/// has its pitch in place of its length:
+/// Lengths are in the order of the indices, outermost first. Each length but the first is replaced by its pitch, and so is a single
+/// length:
 ///
 /// | | |
 /// |---|---|
@@ -49,7 +49,8 @@ macro_rules! padded {
 /// This is the least pitch for which every row starts on a cache line, and rows are an odd number of lines apart, so that
 /// successive rows map to all sets in turn. (If elements have an even number of lines, the distance has as few factors of two as
 /// possible.) A row is padded by an eighth at most. A row that would need more padding gets none (pitch `length`). Such rows are
-/// short, under 1 KiB if the element size is a power of two. If elements have at most 64 bytes, they map to 16 of 64 sets or more.
+/// short, under 1 KiB if the element size is a power of two. Rows of elements of at most 64 bytes, padded or not, map to 16 of 64
+/// sets or more.
 ///
 /// ```
 /// # use shmem_core as shmem;

@@ -23,8 +23,8 @@ pub const FIRST_DYNAMIC: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
-/// Upper limit on the granules of a slot, because a process has addresses for so many granules of 2 MiB. The table has a byte for
-/// each.
+/// Upper limit on the granules, the equal parts of a slot for each of which the table has a byte. A process has addresses for so
+/// many granules of 2 MiB.
 const MOST_GRANULES: usize = 1 << 27;
 
 /// A segment: bytes at one offset in every PE's slot.
@@ -106,7 +106,7 @@ impl Segments {
     ///
     /// # Safety
     ///
-    /// No handle of an object in the segment is used afterwards, and no operation on a raw address in the segment is in progress.
+    /// No handle of an object in the segment may be used afterwards, and no operation on a raw address in it may be in progress.
     pub unsafe fn remove(&self, index: u32) -> Segment {
         let mut names = self.names.lock();
         let at = names

@@ -1,7 +1,7 @@
 //! Memory of the heaps: memfds, page sizes, and the arena.
 //!
 //! ```text
-//! arena             the addresses of all PEs of the node; creates and attaches memory
+//! arena             the addresses of all PEs of the node, one slot for each PE; creates and attaches memory
 //! layout            the division of a slot among partitions and dynamic segments
 //! dynamic_segments  allocation of the addresses for dynamic segments, which are made after init
 //! own_memory        makes the memory of one PE, with the pages that it can get

@@ -28,17 +28,18 @@ use crate::symmetric_data::{Contents, SymmetricData, copied};
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// Whether `field` made the place, possibly with another type. Not a bit of `segment`, so that the compiler sees a constant.
+    /// Whether `field` made the place, so that a number here may overlap a number of another size. Not a bit of `segment`, so that
+    /// the compiler sees a constant.
     is_named: bool,
     offset: usize,
     len: usize,
     _object: PhantomData<Borrowed<'a, T>>,
 }
 
-/// The bit of a tagged segment that is set if [`On::is_named`].
+/// The bit of [`On::tagged_segment`] that stores [`On::is_named`].
 const NAMED: u32 = 1 << 31;
 
-/// Marker for a place that borrows a handle, and neither owns nor shares a `T`.
+/// Makes a place borrow its handle, but own no `T`, so that it is `Send` and `Sync` for every `T`.
 type Borrowed<'a, T> = (&'a (), fn() -> *const T);
 
 copied! { [T: Contents + ?Sized] On<'_, T>; }
@@ -108,7 +109,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.len * size_of::<T::Item>()
     }
 
-    /// Returns a part of the place: an element by its number, or a slice by a range of numbers.
+    /// Returns a part of the place: an element by its index, or a slice by a range of indices.
     ///
     /// # Panics
     ///
@@ -147,7 +148,7 @@ impl<'a, T: SymmetricData> On<'a, T> {
     /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
     /// use shmem::{Amo, Atomic, On, Rma, Stores};
     ///
-    /// /// Puts an item behind those that are there. (An array of words is one object, too.)
+    /// /// Puts an item behind those in the second row. (`field` also names an element of an array.)
     /// fn push(world: &impl Stores, counts: On<'_, [Atomic<u64>; 2]>, rows: On<'_, [[u64; 64]; 2]>, item: u64) {
     ///     let at = world.fetch_inc(counts.field(|counts| &counts[1]));
     ///     world.p(rows.field(|rows| &rows[1]).index(at as usize % 64), item);

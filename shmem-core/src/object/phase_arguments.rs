@@ -25,7 +25,7 @@ pub unsafe trait Objects: Copy {
     /// The shared references that `frozen` passes to its closure.
     type Ref<'x>;
 
-    /// Appends the extent of each object to `list`. The token proves that statics have their positions.
+    /// Appends the extent of each object to `list`. A `token` exists only after statics have their positions.
     fn extents(self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety
@@ -165,7 +165,7 @@ unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
     }
 }
 
-/// The handle of a symmetric object, or a reference to a handle. The elements of a list of objects are of such a type.
+/// The handle of a symmetric object, or a reference to a handle: what a list of objects can contain.
 ///
 /// # Safety
 ///
@@ -180,7 +180,7 @@ pub unsafe trait SymmetricObject {
     /// The shared reference that `frozen` passes to its closure.
     type Ref<'x>;
 
-    /// Appends the object's extents to `list`. The token proves that statics have their positions.
+    /// Appends the object's extents to `list`. A `token` exists only after statics have their positions.
     #[doc(hidden)]
     fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>);
 

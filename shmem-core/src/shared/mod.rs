@@ -9,7 +9,7 @@
 //!   same address and with the same size. All other accesses to the number are assembly.
 //! * Everything else (structs, arrays, slices, bytes, blocks of strided transfers) is accessed by instructions that the compiler
 //!   cannot see into, here and in the kernels of strided transfers. To Rust, a block of assembly stands for any code with its
-//!   effect. Ours stands for relaxed atomic accesses to every byte, in any order, or to words where another access is by words.
+//!   effect. Ours stands for relaxed atomic accesses in any order: to words where another access is by words, else to bytes.
 //!   That is what the processor does, so there is no race. A read may mix bytes of several writes, and its result is still valid,
 //!   because every bit pattern is.
 //!

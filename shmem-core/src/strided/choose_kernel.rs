@@ -5,12 +5,13 @@
 //!
 //! 1. A transfer of half the last-level cache or more, in whole cache lines or long blocks, is streamed: its destination is not
 //!    read.
-//! 2. Blocks up to a cache line, at a stride that is a large power of two, are throttled on processors where that gains. They map
-//!    to few sets of the first-level cache, and the blocks of a set, if they are more than its ways, evict each other.
+//! 2. Blocks up to a cache line, at a stride that is a large power of two, are throttled on processors where that gains: idle
+//!    stores, all to one cached line, slow down the loop. Such blocks map to few sets of the first-level cache, and the blocks of
+//!    a set, if they are more than its ways, evict each other.
 //! 3. Blocks up to a cache line, on more pages than the TLB has entries, are throttled. They wait for translations, while their
 //!    lines evict each other.
-//! 4. Small blocks at one small stride on both sides are a span.
-//! 5. Words at every second or third place on one side, dense on the other, are shuffled.
+//! 4. Small blocks at one small stride on both sides are a span: whole vectors are stored under a mask.
+//! 5. Words at every second or third place on one side, dense on the other, are shuffled: vectors are permuted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -24,9 +25,9 @@ pub(super) const LINE: usize = 64;
 pub(super) const SETS: usize = 64;
 /// Minimum number of blocks per set at which blocks are throttled: more than a set has ways.
 const CROWD: usize = 16;
-/// Upper limit on the number of throttled blocks. The cache lines of more blocks come from memory.
+/// Upper limit on the blocks that are throttled for few sets. The cache lines of more blocks come from memory anyway.
 const MOST: usize = 1 << 14;
-/// Maximum size of a block, in bytes, at which fewer than twice [`CROWD`] blocks are always moved as rows.
+/// Blocks of at most this size in bytes, if they are fewer than twice [`CROWD`], are always moved as rows.
 const SHORT: usize = 1024;
 const PAGE: usize = 4096;
 /// Bytes of each store of a throttled block.
@@ -35,24 +36,25 @@ const PIECE: usize = 16;
 const CACHE: usize = 16 << 20;
 /// Minimum size of a streamed block, in bytes, unless blocks are whole cache lines.
 const LONG: usize = 512;
-/// Minimum size of a row, in bytes, as the mean of both sides, that is moved as a span or by shuffles.
+/// Minimum size of a row for a span or for shuffles, in bytes: the mean of the row's sizes in source and destination.
 const DENSE: usize = 2048;
 
-/// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT). If its blocks are throttled, the
-/// kernel is chosen again when the plan runs.
+/// Thresholds that depend on the processor. A plan made at compile time uses [`DEFAULT`](Self::DEFAULT). If its blocks are
+/// throttled, the kernel is chosen again when the plan runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Number of stores per block after its first, including idle stores, if all blocks map to one set of the cache. If they
-    /// map to more sets, it is divided by their number. With 0, blocks that map to few sets are not throttled.
+    /// If all blocks map to one set of the cache, each gets idle stores until it has one store more than this. If they map to
+    /// more sets, this is divided by their number. With 0, blocks that map to few sets are not throttled.
     pub throttle: u8,
     /// Minimum number of pages, of both sides together, at which blocks at a large stride are throttled: the entries of a TLB.
     pub pages: usize,
-    /// Number of idle stores after each block at a large stride; half as many if several blocks share a page on one side.
+    /// Number of idle stores, which only take time, after each block at a large stride; half as many if several blocks share a
+    /// page on one side.
     pub far: u8,
 }
 
 impl Thresholds {
-    /// Thresholds of constant plans, by which blocks are throttled if some processor throttles them.
+    /// Thresholds of plans made at compile time, which throttle blocks if that is faster on any of the processors.
     pub const DEFAULT: Self = Self { throttle: 8, pages: 2048, far: 8 };
 
     /// Returns the thresholds that were measured on processors of a maker. For blocks that map to few sets, throttling halves the
@@ -141,7 +143,7 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
         return None;
     }
     let nearer = if row.to < row.from { row.to } else { row.from };
-    // If lines evict each other, fetching lines takes longer than translations, up to a larger number of pages.
+    // If lines evict each other, fetching them takes longer than the translations, unless there are a quarter more pages.
     let further = if sets(row.to) <= 4 || sets(row.from) <= 4 { thresholds.pages / 4 } else { 0 };
     // A dense source is not throttled, because its lines arrive one by one anyway.
     if block > LINE
@@ -202,7 +204,7 @@ static DEFAULT: LazyLock<Settings> = LazyLock::new(Settings::default);
 impl Settings {
     /// Makes these the settings of the process, if none were installed before. Until then, the defaults hold.
     pub fn install(self) {
-        // In a process whose threads are PEs, all PEs install equal settings.
+        // Only the first call counts: PEs that are threads of one process all install equal settings.
         if SETTINGS.set(self).is_ok() {
             IS_FIXED.store(self.algorithm != Algorithm::Auto, Ordering::Relaxed);
         }

@@ -79,7 +79,7 @@ pub(super) struct Header {
     pub(super) layout: [u64; 2],
     /// Number of the checkpoint; 0: none, and the copy is zero. The fields before this one are equal in all headers of a file.
     pub(super) generation: u64,
-    /// Number of the heap, from the first checkpoint on.
+    /// Identifier of the heap, equal in the files of all PEs, from the first checkpoint on.
     pub(super) set: u64,
     /// Fingerprint of all other fields.
     sum: u64,
@@ -133,8 +133,8 @@ impl Header {
         (is_whole && header.generation < 1 << 62).then_some(header)
     }
 
-    /// Whether a crash can leave this page, without a whole header, in this header's file. Then the bytes that all headers share
-    /// are equal to this header's or 0, and the bytes behind the header are 0.
+    /// Whether a crash can have torn the header in `page`, of the same file as this header. Then each byte that all headers of the
+    /// file share is equal to this header's or 0, and the bytes behind the header are 0.
     pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
         let common = page[..core::mem::offset_of!(Self, generation)].iter().zip(bytemuck::bytes_of(self));
         common.into_iter().all(|(found, own)| [*own, 0].contains(found))

@@ -16,7 +16,7 @@
 //! newest checkpoint:
 //!
 //! 1. Clear the header of the copy that has checkpoint g - 1; flush.
-//! 2. Write to this copy each unit of 64 KiB in which it differs from W; flush.
+//! 2. Write to this copy each block of 64 KiB in which it differs from W; flush.
 //! 3. Write the header of this copy, with number g + 1; flush.
 //! 4. Barrier. Every PE has checkpoints g and g + 1 on its disk. Then W may be written again.
 //!
@@ -30,8 +30,8 @@
 //! *A whole header means a whole copy.* A checksum detects torn headers. A header is written after its copy was flushed. It is
 //! cleared and flushed before its copy is written again.
 //!
-//! *The headers of all PEs.* No PE passes the barrier before all PEs have g + 1. So the newest header of each file has number g,
-//! with one whole copy, or g + 1, with two whole copies. All PEs agree on the smallest of these numbers ([`agree`]). PEs with a
+//! *The headers of all PEs.* No PE passes the barrier before all PEs have g + 1. So each file has header g with its
+//! whole copy, and the newest header is g or g + 1. All PEs agree on the smallest of these numbers ([`agree`]). PEs with a
 //! newer checkpoint clear its header. Then each PE writes W from its copy. Other states cannot come from a crash (a file was put
 //! back from a backup, or belongs to another job), and are refused. Checkpoint 0 stands for zero bytes, which all areas of a new
 //! file have.
@@ -45,11 +45,13 @@
 //!
 //! *Disk errors.* If persist fails on any PE, all PEs clear the header of g + 1, and persist returns the error. The partition
 //! cannot be persisted again in this job. If clearing fails as well, the job ends. A failed flush leaves pages in the cache that
-//! the disk lacks, and a later flush skips such pages. So the first persist of a job writes the whole copy, unless the file is new.
+//! the disk lacks, and a later flush skips such pages. Compared with W, such a page may look written. So the first persist of a job
+//! writes the whole copy, unless the file is new.
 //!
 //! # Remaining risk
 //!
-//! Only headers have a checksum. Bytes that all headers of a file share show whether an unreadable header is torn or damaged.
+//! Only headers have a checksum. In a header torn by a crash, each byte that all headers of a file share has its value or is 0.
+//! Otherwise an unreadable header is damaged, and the file is refused.
 //!
 //! A regular file cannot be sealed as memfds are. It is locked (`flock`) for as long as any PE has it mapped, has mode 0600, and
 //! belongs to the user of the job; its blocks are allocated at the start. If a process of the same user truncates the file, or the
