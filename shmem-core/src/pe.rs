@@ -29,11 +29,11 @@ mod sealed {
 ///
 /// Made only by `World::pe` and related methods, so operations need not check the number again. The value also has the PE's slot in
 /// the node's arena, so the choice between shared memory and the network is one predictable branch. In an
-/// [observed](crate::observe) job, slots are marked, so that every operation takes the other branch, which notifies the observer.
+/// [observed](crate::observe) job, slots are marked: every operation takes the network's branch, which notifies the observer.
 ///
 /// The slot is valid in this process only. To send a PE to another process, send [`number`](Pe::number) and call `World::pe` there.
-/// If PEs are threads of one process, each PE has its own slots. A `Pe` then records the PE that made it, and operations of other
-/// PEs refuse it.
+/// If PEs are threads of one process, each has an arena of its own, for which alone its slots are valid. A `Pe` then records the
+/// PE that made it, and operations of other PEs refuse it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Pe {
@@ -122,7 +122,7 @@ impl Pe {
         if slot == Self::SLOT { None } else { Some(slot as usize) }
     }
 
-    /// The bytes of a list of PEs. Different PEs have different bytes.
+    /// The bytes of a list of PEs, to share it in a memfd. Different PEs have different bytes.
     pub(crate) const fn bytes_of(pes: &[Self]) -> &[u8] {
         // SAFETY: each PE is two adjacent words of 32 bits, without padding (`repr(C)`). So all bytes of the slice are
         // initialised, and they live as long as the slice.

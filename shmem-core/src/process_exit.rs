@@ -3,11 +3,12 @@
 //! Only the program calls `exit` or returns from `main`. The library calls [`end`], which flushes the standard output and runs no
 //! destructors, because another thread may be in a transfer to memory that a destructor would free.
 //!
-//! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a
-//! function that must precede all destructors is registered last (`run_first`). glibc keeps the destructors in a list, from which a
-//! program cannot remove any. The head of the list is a word of thread-local memory. `Newest` identifies it as the only word that
-//! changes in each of two registrations. The word shows whether our last registration is still the newest. If the word is not
-//! found, every call registers again, which takes some 50 bytes. musl's `exit` runs no destructors of thread-locals.
+//! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. Before any
+//! destructor frees memory, transfers to it must complete. So the function that completes them must be the newest (`run_first`).
+//! glibc keeps the destructors in a list, from which a program cannot remove any. A word of thread-local memory points to the
+//! newest entry. `Newest` finds this word: it alone changes at each of two further registrations. Unless it still points to our
+//! last entry, `run_first` registers again. If the word is not found, every call registers again, which takes some 50 bytes. musl's
+//! `exit` runs no destructors of thread-locals.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;

@@ -117,7 +117,7 @@ impl Reservation {
     ///
     /// # Safety
     ///
-    /// Nothing refers to the memory that is mapped in `range` now.
+    /// Nothing may refer to the memory that is mapped in `range` now.
     pub(super) unsafe fn map(&self, range: Range<usize>, memfd: impl AsFd, offset: u64) -> Result<(), Errno> {
         let start = self.at(&range);
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
@@ -137,7 +137,7 @@ impl Reservation {
     ///
     /// # Safety
     ///
-    /// Nothing refers to the memory that is mapped in `range` now.
+    /// Nothing may refer to the memory that is mapped in `range` now.
     pub(super) unsafe fn clear(&self, range: Range<usize>) {
         let start = self.at(&range);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
@@ -194,7 +194,7 @@ impl Reservation {
     ///
     /// # Safety
     ///
-    /// Nothing refers to the range, in any process.
+    /// Nothing may refer to the range, in any process.
     pub(super) unsafe fn discard(&self, range: &Range<usize>) -> Result<(), Errno> {
         // SAFETY: `at` checked the range, and nothing refers to its contents (caller).
         unsafe { rustix::mm::madvise(self.at(range), range.len(), Advice::LinuxRemove) }
@@ -290,7 +290,8 @@ fn in_parallel(
     })
 }
 
-/// Alignment of the addresses of slots and segments. The offset of a segment may have a larger alignment than its address.
+/// Alignment of the addresses of slots and segments, and so the largest that an object can have on every PE. Offsets of segments
+/// may have a larger alignment.
 pub const ADDRESS_ALIGN: usize = HUGE;
 
 /// Alignment of a PE's own slot. Up to this value, an offset in the slot and its address have equal alignment.

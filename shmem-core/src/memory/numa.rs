@@ -2,7 +2,7 @@
 //!
 //! The kernel stores the policy of a memfd of base pages with the file, by offset. So the policy holds whichever process touches a
 //! page first. A policy is set through a second, temporary mapping, because setting it splits a mapping; the arena's mapping stays
-//! whole. A page of a pool follows the policy of the mapping through which it is made.
+//! whole. A page of a huge-page pool follows the policy of the mapping through which it is made.
 //!
 //! A page on another node than requested is an error under [`Spread::Bound`]. Otherwise it is reported, if a kind is requested.
 //!

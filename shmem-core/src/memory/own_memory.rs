@@ -2,7 +2,7 @@
 //!
 //! The memory is made in an *area*: system area and partitions of the PE's slot, or one dynamic segment. One sparse memfd has the
 //! base pages, also those that are merged into huge pages. It is as long as the area and has equal offsets, so a peer maps it by
-//! one call. Pages of a pool need a file for each page size. At the end, parts of these files are mapped over the area.
+//! one call. Pages of huge-page pools need a file for each page size. At the end, parts of these files are mapped over the area.
 //!
 //! A step that fails for lack of pages leaves the area unchanged: pages of a pool are made through another mapping, and a failed
 //! merge frees its pages.
@@ -63,7 +63,7 @@ struct Provider<'a> {
 ///
 /// # Safety
 ///
-/// Nothing refers to the area's present mappings, and nobody else maps memory there.
+/// Nothing may refer to the area's present mappings, and nobody else may map memory there.
 pub(super) unsafe fn provide(
     area: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&PmemFile>)],
@@ -97,7 +97,7 @@ pub(super) unsafe fn provide(
 ///
 /// # Safety
 ///
-/// Nothing refers to the area's present mappings, and nobody else maps memory there.
+/// Nothing may refer to the area's present mappings, and nobody else may map memory there.
 pub(super) unsafe fn adopt(
     area: &SlotArea<'_>,
     bytes: usize,
@@ -303,7 +303,7 @@ impl Provider<'_> {
     ///
     /// # Safety
     ///
-    /// Nothing refers to the area's present mappings.
+    /// Nothing may refer to the area's present mappings.
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
         for AreaFile { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
             mapping::seal(file).map_err(MemoryError::of_call("fcntl", "sealing a memfd"))?;

@@ -45,8 +45,7 @@ pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     }
 }
 
-/// Checks that parts cover a range without gaps. The range starts at `offset`, and its end is in `ends`; `files` is the number of
-/// files.
+/// Checks that parts cover a range without gaps, from `offset` to an end that `ends` allows. `files` is the number of files.
 pub(super) fn check_parts(
     parts: &[FilePart],
     offset: u64,

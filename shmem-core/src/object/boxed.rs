@@ -56,7 +56,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
         self.offset
     }
 
-    /// Number of the object's allocation, the same on every PE.
+    /// Identifier of the object's allocation, the same on every PE.
     pub fn id(&self) -> u64 {
         self.id
     }

@@ -52,7 +52,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         Here { place, start, token: self.token }
     }
 
-    /// Returns a part of the copy: an element by its number, or a slice by a range of numbers.
+    /// Returns a part of the copy: an element by its index, or a slice by a range of indices.
     ///
     /// # Panics
     ///

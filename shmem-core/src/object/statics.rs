@@ -172,8 +172,8 @@ mod here {
 pub struct Descriptor {
     /// Always [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library copy that wrote the record, which alone reads the fields behind this one. So this is the second field in all
-    /// versions.
+    /// The library copy that wrote the record. Other copies read no field behind this one, so versions may differ in those, but
+    /// all have this as the second field.
     pub(crate) library: &'static Library,
     /// Size, alignment, partition, names and source location of the static.
     pub entry: StaticEntry,

@@ -1,7 +1,7 @@
 //! Words for atomic operations and waiting. They have types of their own, so that plain transfers cannot move them.
 //!
-//! Neither type has interior mutability, because there are no references to words that another PE may change. Operations
-//! access words through places. In `World::local`, where a word is exclusive, [`value`](Atomic::value),
+//! Neither [`Atomic`] nor [`Signal`] has interior mutability, because there are no references to words that another PE may change.
+//! Operations access words through places. In `World::local`, where a word is exclusive, [`value`](Atomic::value),
 //! [`value_mut`](Atomic::value_mut) and [`values_mut`](Atomic::values_mut) access it. A shared reference to a word gives no
 //! reference to its value. Otherwise the closure of [`field`](super::On::field) could return the word as plain data.
 

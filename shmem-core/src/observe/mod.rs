@@ -25,7 +25,7 @@ pub struct Call<'a> {
     pub family: Family,
     /// The program's source line of the call.
     pub location: &'static Location<'static>,
-    /// Number of the endpoint that issued the operation.
+    /// Identifier of the endpoint (the world's or a context's) that issued the operation.
     pub endpoint: u32,
     /// The PE whose memory is accessed, or to which `quiet_pe` completes the operations, if any.
     pub pe: Option<Pe>,

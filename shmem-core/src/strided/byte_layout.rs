@@ -10,8 +10,8 @@ pub(crate) struct Run {
     pub(crate) stride: usize,
 }
 
-/// Upper limit on the runs of a layout. A dimension has one run, or two if it is selected in blocks. With [`MAX_DIMS`] dimensions,
-/// at most two of them can be selected in blocks.
+/// Upper limit on the runs of a layout. A dimension has one run, or two if it is selected in blocks. So of [`MAX_DIMS`] dimensions,
+/// only two can be selected in blocks.
 pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
 
 /// The blocks of one side of a transfer: `block` bytes each, in nested runs, outermost first.
@@ -26,8 +26,8 @@ pub struct Layout {
     /// the blocks.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
-    /// Whether the region is a line: contiguous items (elements of the outermost dimension, whole). A line matches a region of any
-    /// shape whose innermost dimensions are those of an item.
+    /// Whether the region is a line: contiguous items, each a whole element of the outermost dimension. The other side of the
+    /// transfer may then have any shape whose innermost dimensions are those of an item.
     pub(super) is_line: bool,
 }
 

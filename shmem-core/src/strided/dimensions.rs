@@ -124,7 +124,7 @@ pub unsafe trait Shaped: SymmetricData {
     /// The type of an element.
     type Element: SymmetricData;
 
-    /// A struct with the names, types and visibility of an element's fields. It is never instantiated.
+    /// A struct with the names, types and visibility of an element's fields, never instantiated: a closure on it names a field.
     #[doc(hidden)]
     type Names;
 

@@ -13,7 +13,7 @@ use crate::shared;
 /// Upper limit on the blocks that are moved without choosing a kernel, because the choice would take longer than the transfer.
 const FEW: usize = 8;
 
-/// Executes a constant plan between elements of type `E`. Compiles to a loop or a call.
+/// Executes a plan made at compile time, between elements of type `E`. Compiles to a loop or a call.
 ///
 /// # Safety
 ///
@@ -54,7 +54,7 @@ const fn is_short(pattern: &Pattern) -> bool {
     pattern.levels().len() == 1 && pattern.inner()[1].count <= FEW && pattern.block() <= 64
 }
 
-/// Executes a plan that is made at run time.
+/// Executes any plan, also one that is made at run time.
 ///
 /// # Safety
 ///
@@ -208,7 +208,7 @@ fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
     }
 }
 
-/// Copies one block by a call, as a library's `putmem` does.
+/// Copies one block by a call, in place of the `putmem` of the published algorithms.
 ///
 /// # Safety
 ///
@@ -219,7 +219,7 @@ unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { shared::copy(to, from, bytes) };
 }
 
-/// Copies one column of `width` bytes by a call, as a library's `iput` does.
+/// Copies one column of `width` bytes by a call, in place of the `iput` of the published algorithms.
 ///
 /// # Safety
 ///

@@ -52,7 +52,7 @@ fn errno(error: std::io::Error) -> Errno {
 pub struct Persist {
     /// Number of the checkpoint, from 1.
     pub generation: u64,
-    /// Number of the heap, equal in the files of all PEs.
+    /// Identifier of the heap, equal in the files of all PEs.
     pub set: u64,
 }
 
@@ -202,7 +202,7 @@ impl PmemFile {
         self.disk.flush()
     }
 
-    /// Copies area `from` to area `to`. Writes all units or, without `all`, the units that differ.
+    /// Copies area `from` to area `to`. Writes all blocks of [`UNIT`] bytes or, without `all`, the blocks that differ.
     fn transfer(&self, from: u64, to: u64, all: bool) -> Result<(), Errno> {
         let (mut source, mut target) = (vec![0; UNIT], vec![0; UNIT]);
         for at in (0..self.areas.bytes).step_by(UNIT) {

@@ -133,8 +133,8 @@ impl Header {
         (is_whole && header.generation < 1 << 62).then_some(header)
     }
 
-    /// Whether a crash can have torn the header in `page`, of the same file as this header. Then each byte that all headers of the
-    /// file share is equal to this header's or 0, and the bytes behind the header are 0.
+    /// Whether `page`, of the same file as this header, can be a header that was cleared, or torn by a crash. Then each byte that
+    /// all headers of the file share is equal to this header's or 0, and the bytes behind the header are 0.
     pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
         let common = page[..core::mem::offset_of!(Self, generation)].iter().zip(bytemuck::bytes_of(self));
         common.into_iter().all(|(found, own)| [*own, 0].contains(found))

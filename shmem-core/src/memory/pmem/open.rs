@@ -169,8 +169,8 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
 }
 
 /// File systems that overwrite pages in place, so that stores to a mapping need no new space: ext4, xfs, tmpfs, and overlayfs on
-/// top of one of these. (ext2 and ext3 have the number of ext4, but `fallocate` fails there.) Other file systems write each page to
-/// a new place, or store it on another machine.
+/// top of one of these. (ext2 and ext3 have ext4's magic number, but `fallocate` fails there.) Other file systems write each page
+/// to a new place, or store it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 fn in_place(file: &File) -> Result<(), String> {

@@ -4,7 +4,7 @@
 //! does not suit a shape or a machine falls back to [`Kernel::Rows`].
 //!
 //! Invariants: a kernel reads nothing outside the range from the first byte of the first block to the last byte of the last block,
-//! though it may read gaps between blocks. It writes blocks alone, since gaps may belong to another PE.
+//! though it may read gaps between blocks. It writes no gaps, since other PEs may write them meanwhile.
 //!
 //! Other PEs may change the memory at the same time. So every access is assembly, or an atomic of `shared` (its head says why).
 
@@ -31,8 +31,8 @@ pub(super) use plain_rows::few;
 pub enum Kernel {
     /// Row after row of blocks, each by a few of the widest loads and stores that fit it; long blocks by the C library.
     Rows,
-    /// As `Rows`, with this many idle stores after each block (twice as many on machines that make two stores at a time). For
-    /// strides that map to few sets of a cache.
+    /// As `Rows`, slowed down by this many stores to a cached line after each block (twice as many on machines that make two stores
+    /// at a time). For blocks that map to few sets of a cache, or are on many pages.
     Throttled(u8),
     /// Non-temporal stores, for transfers larger than the caches. Blocks below a cache line become rows, as do all without AVX2.
     Stream,

@@ -1,7 +1,7 @@
 //! Rows of blocks, each copied by a number of registers that depends on its length.
 //!
 //! The length of the blocks chooses the loop, once for a transfer. Blocks of less than 32 bytes have the same loops on every
-//! machine. Longer blocks are copied by up to four of the widest vectors that they fill, or by up to eight of 64 bytes. Still
+//! machine. Longer blocks are copied by up to four of the widest vectors that they fill (up to eight if these have 64 bytes). Still
 //! longer ones are copied by the C library: a loop of vectors was never a fifth faster, and up to half slower on some processors.
 //!
 //! The copy of a block has no branch. A prefetcher follows each instruction from block to block, which an inner loop would disturb.
