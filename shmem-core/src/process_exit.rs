@@ -114,7 +114,7 @@ fn flush() {
 /// Flushes Rust's standard output. If a signal handler calls this during a write, the flush panics, and the panic is not reported.
 fn flush_own() {
     let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
-    // A panicking thread cannot set the hook, and is not in a write.
+    // Silences a panic of the flush. A panicking thread cannot set the hook, but is not in a write, so its flush does not panic.
     if !std::thread::panicking() {
         let (hook, is_flushing) = (panic::take_hook(), Arc::clone(&is_flushing));
         panic::set_hook(Box::new(move |info| {

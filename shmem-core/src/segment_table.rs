@@ -34,7 +34,7 @@ pub struct Segment {
     pub start: usize,
     /// Bytes of the segment.
     pub bytes: usize,
-    /// ID of the segment's partition, or 0.
+    /// ID of the segment's partition; 0: no partition.
     pub partition: u32,
     /// Name of the segment's partition, or a description of the segment.
     pub name: Text<32>,

@@ -214,9 +214,9 @@ impl Reservation {
     pub(super) fn collapse(&self, range: Range<usize>, huge: usize, nodes: usize) -> Result<(), Errno> {
         let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
-            // The kernel merges only where a base page exists, and puts the huge page on the node of that page, which the policy
-            // chooses by the page's index. The first base pages of huge pages have indices that differ by even numbers, which could
-            // give all huge pages the same node. So the base page is made at another place in each huge page.
+            // The kernel merges only where a base page exists, and puts the huge page on that page's node. An interleaving policy
+            // takes turns by the base page's index. The indices of the first base pages of huge pages are all even, so of two nodes
+            // one would get all huge pages. So the base page is made at another place in each huge page.
             for start in part.clone().step_by(huge) {
                 let page = start + (start - first) / huge % nodes.clamp(1, huge / base) * base;
                 self.prefault(&(page..page + base), Advice::LinuxPopulateWrite)?;

@@ -42,7 +42,7 @@ pub enum Spread {
 }
 
 impl Placement {
-    /// The placement without a request: the system decides.
+    /// The placement that leaves the choice of nodes to the system.
     pub fn system() -> Self {
         Self { kind: None, nodes: Vec::new(), spread: Spread::System, downgrade: None }
     }

@@ -41,7 +41,7 @@ pub trait Reach: sealed::Sealed {
     type Output;
 }
 
-/// Private memory: slices, and with them `Vec`s and arrays, on which a method call finds the methods of slices.
+/// Private memory: slices, and so also `Vec`s and arrays, which have the methods of slices.
 pub trait Placeless {
     /// Never compiles, because the memory is private to this PE.
     #[doc(hidden)]

@@ -1,9 +1,9 @@
 //! Access to the calling PE's own copy of an object by value, outside `World::local` and `World::frozen`.
 //!
 //! Other PEs and threads may write the copy at any time, so there are no references to it. Each number of up to 8 bytes is read or
-//! written by a single access, so it is never torn, unless [`field`](Here::field) made the place. A larger value or a slice may be
-//! a mixture of the bytes of two writers. All such mixtures are valid values. The module [`shared`](crate::shared) explains why
-//! this is no data race.
+//! written by a single access, so it is never torn, unless [`field`](Here::field) made the place: a number of another size may
+//! overlap such a number. A larger value or a slice may be a mixture of the bytes of two writers. All such mixtures are valid
+//! values. The module [`shared`](crate::shared) explains why this is no data race.
 
 use core::panic::Location;
 

@@ -1,9 +1,9 @@
 //! Observation of operations: for statistics, traces and checks.
 //!
 //! An [`Observer`] is notified before and after every [`Call`]. One table, [`Family`], lists all operations and their effects on
-//! memory. Whether a job is observed is fixed at its start. In an observed job, every [`Pe`] carries a mark, by which operations
-//! take the cold branch, as for remote PEs. The functions of that branch notify the observer, and read the PE's slot from the
-//! marked value. So an unobserved operation has no additional instruction.
+//! memory. Whether a job is observed is fixed at its start. In an observed job, every [`Pe`] carries a mark, for which operations
+//! take the branch that they have for PEs on other nodes. There the observer is notified, and the slot is read from the marked
+//! value. One test serves both, so without an observer an operation has no additional instruction.
 
 mod counters;
 mod operation_table;

@@ -204,7 +204,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     })
 }
 
-/// Warns of partitions whose requests differ at most in size, because one heap can have any number of objects.
+/// Warns of partitions whose requests differ at most in size: one would do, because a heap can have any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
     for spec in specs.iter().filter(|spec| spec.explicit && !spec.is_in_file()) {

@@ -22,8 +22,8 @@ pub struct Layout {
     pub(super) align: usize,
     pub(super) block: usize,
     pub(super) runs: [Run; MAX_RUNS],
-    /// For each run, whether it counts the elements of a block, in a dimension that is selected in blocks. The run before it counts
-    /// the blocks.
+    /// For each run, whether it is the second of a dimension that is selected in blocks: it counts the elements of a block, and the
+    /// run before it counts the blocks.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
     /// Whether the region is a line: contiguous items, each a whole element of the outermost dimension. The other side of the

@@ -111,7 +111,7 @@ pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to
     }
 }
 
-/// Moves any number of blocks. All arguments fit in registers.
+/// Moves any number of blocks. All arguments fit in registers, for a fast call.
 ///
 /// # Safety
 ///

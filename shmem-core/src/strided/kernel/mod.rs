@@ -65,7 +65,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
 }
 
-/// As [`run`], for one loop. The arguments stay in registers.
+/// As [`run`], for one loop. The arguments fit in registers, for a fast call.
 ///
 /// # Safety
 ///

@@ -23,7 +23,7 @@ pub(super) trait Sweep {
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8);
 }
 
-/// Copies one row of blocks. The arguments fit in registers.
+/// Copies one row of blocks. The arguments fit in registers, for a fast call.
 ///
 /// # Safety
 ///
