@@ -95,7 +95,7 @@ const HUGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 
-/// Copies any number of bytes that others may access at the same time. The sides may overlap.
+/// Copies any number of bytes that others may access at the same time. Source and destination may overlap.
 ///
 /// The C library copies lengths of some KiB by `rep movsb`. If the destination's offset in its page is above the source's by less
 /// than a cache line, processors that compare only the low 12 bits of addresses take each load for one of a byte just stored (4K
@@ -115,7 +115,7 @@ pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Whether a copy is shorter than [`HUGE`], suffers from 4K aliasing, and has sides that do not overlap.
+/// Whether a copy is shorter than [`HUGE`], suffers from 4K aliasing, and has no overlap of source and destination.
 #[inline]
 fn follows_itself(to: *mut u8, from: *const u8, bytes: usize) -> bool {
     let ahead = to.addr().wrapping_sub(from.addr());
@@ -126,7 +126,7 @@ fn follows_itself(to: *mut u8, from: *const u8, bytes: usize) -> bool {
 ///
 /// # Safety
 ///
-/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised. The sides must not overlap.
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised. The two must not overlap.
 #[cold]
 #[inline(never)]
 unsafe fn copy_in_parts(mut to: *mut u8, mut from: *const u8, mut bytes: usize) {

@@ -167,7 +167,8 @@ pub unsafe fn write<T>(to: *mut T, value: T) {
     unsafe { copy(to.cast(), (&raw const value).cast(), size_of::<T>()) };
 }
 
-/// Copies bytes that others may access at the same time. The sides may overlap. A constant length up to 64 bytes is copied inline.
+/// Copies bytes that others may access at the same time. Source and destination may overlap. A constant length up to 64 bytes is
+/// copied inline.
 ///
 /// # Safety
 ///
@@ -193,7 +194,7 @@ pub fn copy_slice(to: &mut [u8], from: &[u8]) {
     unsafe { copy(to.as_mut_ptr(), from.as_ptr(), from.len()) };
 }
 
-/// Copies at most [`SHORT`] bytes. All bytes are read before any is written, so the sides may overlap.
+/// Copies at most [`SHORT`] bytes. All bytes are read before any is written, so source and destination may overlap.
 ///
 /// # Safety
 ///

@@ -81,13 +81,13 @@ impl Register for Sixteen {
     }
 }
 
-/// Copies any number of bytes that others may access at the same time. The sides may overlap.
+/// Copies any number of bytes that others may access at the same time. Source and destination may overlap.
 ///
 /// # Safety
 ///
 /// `from` must be readable and `to` writable for `bytes` bytes, which are initialised.
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
-    // Copies by words if both sides have equal offsets in a word.
+    // Copies by words if source and destination have equal offsets in a word.
     let alike = to.addr() % WORD == from.addr() % WORD;
     let head = if alike { (from.addr().wrapping_neg() % WORD).min(bytes) } else { bytes };
     let words = (bytes - head) / WORD;

@@ -18,7 +18,7 @@ const FEW: usize = 8;
 /// # Safety
 ///
 /// Every block of the plan must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
-/// the destination may overlap another block of either side. If `E` is a number, both sides must consist of aligned `E`s.
+/// the destination may overlap another block of source or destination. If `E` is a number, both must consist of aligned `E`s.
 #[inline(always)]
 pub(crate) unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
@@ -59,7 +59,7 @@ const fn is_short(pattern: &Pattern) -> bool {
 /// # Safety
 ///
 /// Every block of the plan must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
-/// the destination may overlap another block of either side.
+/// the destination may overlap another block of source or destination.
 #[inline(never)]
 pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
@@ -98,7 +98,7 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
 /// # Safety
 ///
 /// Each of the `level.count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No
-/// block of the destination may overlap another block of either side.
+/// block of the destination may overlap another block of source or destination.
 #[inline(always)]
 pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
     if level.count <= FEW && follows_auto() {
@@ -116,7 +116,7 @@ pub(crate) unsafe fn execute_blocks(block: usize, level: Level, align: usize, to
 /// # Safety
 ///
 /// Each of the `count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
-/// the destination may overlap another block of either side.
+/// the destination may overlap another block of source or destination.
 #[inline(never)]
 unsafe fn execute_loop(
     to: *mut u8,
@@ -148,7 +148,7 @@ unsafe fn execute_loop(
 /// # Safety
 ///
 /// Each of the `level.count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No
-/// block of the destination may overlap another block of either side.
+/// block of the destination may overlap another block of source or destination.
 #[inline(always)]
 unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     match block {
@@ -172,7 +172,7 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
 /// # Safety
 ///
 /// Each of the `count` blocks must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
-/// the destination may overlap another block of either side.
+/// the destination may overlap another block of source or destination.
 #[inline(never)]
 unsafe fn few_of_any_size(
     mut to: *mut u8,
@@ -212,7 +212,7 @@ fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
 ///
 /// # Safety
 ///
-/// Both sides must be valid for `bytes` bytes and not overlap.
+/// `from` must be readable and `to` writable for `bytes` bytes, and the two must not overlap.
 #[inline(never)]
 unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: both sides are valid for `bytes` bytes (caller).

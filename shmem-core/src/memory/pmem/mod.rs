@@ -31,10 +31,9 @@
 //! cleared and flushed before its copy is written again.
 //!
 //! *The headers of all PEs.* No PE passes the barrier before all PEs have g + 1. So each file has header g with its whole copy, and
-//! the newest header is g or g + 1. All PEs agree on the smallest of these numbers ([`agree`]). PEs with a
-//! newer checkpoint clear its header. Then each PE writes W from its copy. Other states cannot come from a crash (a file was put
-//! back from a backup, or belongs to another job), and are refused. Checkpoint 0 stands for zero bytes, which all areas of a new
-//! file have.
+//! the newest header is g or g + 1. All PEs agree on the smallest of these numbers ([`agree`]). PEs with a newer checkpoint clear
+//! its header. Then each PE writes W from its copy. Other states cannot come from a crash (a file was put back from a backup, or
+//! belongs to another job), and are refused. Checkpoint 0 stands for zero bytes, which all areas of a new file have.
 //!
 //! *A crash while opening.* Opening clears only headers that are newer than the agreed checkpoint, so the next opening agrees on
 //! the same one. No PE goes on before all PEs have finished.

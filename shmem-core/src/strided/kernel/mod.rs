@@ -59,7 +59,7 @@ impl fmt::Display for Kernel {
 /// # Safety
 ///
 /// Every block must be readable from `from` on and writable from `to` on, the gaps between two blocks of the source must be
-/// readable, and no block of the destination may overlap another block of either side.
+/// readable, and no block of the destination may overlap another block of source or destination.
 pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     // SAFETY: the caller ensures the rest, and the machine has its best instructions.
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };

@@ -82,7 +82,7 @@ impl Sweep for Plain {
 /// # Safety
 ///
 /// Each block of the row must be readable from `from` on and writable from `to` on, and no block of the destination may overlap
-/// another block of either side. The machine must have the instructions of `block`.
+/// another block of source or destination. The machine must have the instructions of `block`.
 #[inline(always)]
 unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *const u8) {
     let mut left = level.count;
@@ -106,7 +106,7 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
 /// # Safety
 ///
 /// Each block of the row must be readable from `from` on and writable from `to` on, and no block of the destination may overlap
-/// another block of either side. The machine must have the instructions of `block`.
+/// another block of source or destination. The machine must have the instructions of `block`.
 #[inline(always)]
 unsafe fn one_by_one<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *const u8) {
     for _ in 0..level.count {
