@@ -17,8 +17,8 @@ use crate::symmetric_data::SymmetricData;
 
 /// The position of an object in every PE's slot, written once at the start.
 ///
-/// The cells are not atomic: every reader has a [`Pe`](crate::pe::Pe) or a token (the world or a context), and both are made after
-/// the position is written.
+/// The cells are not atomic: every reader has a [`Pe`](crate::pe::Pe) or a token (such as the world), and both are made after the
+/// position is written.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Position {
