@@ -133,7 +133,7 @@ impl fmt::Display for MemoryHints {
     }
 }
 
-/// Plain data of the program: a value, a slice, a `Vec` or a `Box` of a slice.
+/// Plain data that the program passes to an operation: a value, a slice, a `Vec` or a `Box` of a slice.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no plain data, and no slice, `Vec` or `Box` of it",
     label = "not what can be moved",
@@ -202,7 +202,8 @@ macro_rules! copied {
 }
 pub(crate) use copied;
 
-/// Returns `count` items of zeroes. (For items of size 0, the standard library runs a loop, and `count` may be too large for that.)
+/// Returns `count` items of zeroes. Items of size 0 are a special case: the standard library would loop over `count`, which may be
+/// huge.
 #[expect(clippy::uninit_vec, reason = "an item without bytes has none that could be missing")]
 pub fn zeroed_items<T: PlainData>(count: usize) -> Vec<T> {
     if size_of::<T>() > 0 {

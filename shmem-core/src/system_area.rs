@@ -1,4 +1,5 @@
-//! The words of the runtime on every PE, at the start of the PE's slot in the arena.
+//! The words of the runtime on every PE, at the start of the PE's slot in the arena. A *chunk* is a part of the data of a
+//! collective; each buffer for chunks holds one at a time.
 //!
 //! ```text
 //! offset 0   Doorbell            rung by PEs that change a word of this PE
@@ -10,7 +11,8 @@
 //! 32M        memory of teams
 //! ```
 //!
-//! All of this is segment 0 of every slot. No raw address reaches it, and handles reach only the memory of teams.
+//! All of this is segment 0 of every slot. The program gets no address in it, and handles to symmetric memory reach only the memory
+//! of teams.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -44,7 +46,8 @@ pub const RING_BYTES: usize = 2 << 20;
 /// Upper limit on the slots of a [`ChunkCounters`].
 pub const MOST_SLOTS: usize = 16;
 
-/// Number of credit counters. Each counts the chunks that a PE may send beyond the initial ones.
+/// Number of credit counters. Each counts the chunks that a PE may send beyond those for which the receiver has free slots at the
+/// start.
 pub const MOST_CREDITS: usize = 1024;
 
 /// Upper limit on the nonblocking collectives that a team has in progress.
@@ -71,13 +74,13 @@ pub struct SystemArea {
     pub record: PeRecord,
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
-    /// Chunk counters of blocking collectives of all PEs.
+    /// Chunk counters of the blocking collectives of the world, the team of all PEs.
     pub window: ChunkCounters,
     /// The slots of `window`, or the ring buffer that replaces them.
     pub window_room: Room<RING_BYTES>,
     /// Words of nonblocking collectives, by the team's index. A team's collectives use its entries in turn.
     pub requests: [[RequestArea; MOST_REQUESTS]; MAX_TEAMS],
-    /// Slots (buffers) of nonblocking collectives of all PEs.
+    /// Slots (buffers) of the nonblocking collectives of the world, the team of all PEs.
     pub world_requests: [Room<WORLD_REQUEST_BYTES>; MOST_REQUESTS],
     /// CPUs on which the node's PEs wait (used on the node's first PE).
     pub cpus: CpuTable,
@@ -88,8 +91,8 @@ const _: () = assert!(
     offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<ChunkCounters>()
 );
 
-/// One team's words on one PE. The two elements of an array alternate between barriers, because a PE that is one barrier ahead must
-/// not change words that others still read.
+/// One team's words on one PE. Successive barriers use the two elements of an array in turn, because a PE that is one barrier ahead
+/// must not change words that others still read.
 #[repr(C, align(128))]
 pub struct TeamArea {
     /// Cache lines of this PE, which other members poll in a flag barrier.
@@ -110,8 +113,8 @@ pub struct TeamArea {
     pub remote_signatures: [[SignatureWords; ROUNDS]; 2],
     /// Contributions of this PE to collectives. A buffer is rewritten only after the barrier that follows the buffer's last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
-    /// Data received for a step of a collective (on the node's first member). In a team on one node, the ring buffer if `window` is
-    /// not used.
+    /// Data received for a step of a collective (on the node's first member). A team on one node without memory for chunks uses
+    /// these buffers as the ring buffer.
     pub receive_buffer: [Room<RECEIVE_BUFFER_BYTES>; 2],
     /// Staging buffer of the node's leader (on the node's first member). One suffices, because it is written while all members are
     /// in a barrier, and read before the next barrier.
@@ -129,12 +132,13 @@ impl TeamArea {
     }
 }
 
-/// Counters of chunks that other PEs send to this PE's slots (buffers), within one collective.
+/// Counters of a PE in one collective: of chunks that others send to its slots (buffers), and of chunks that it may send.
 #[repr(C, align(4096))]
 pub struct ChunkCounters {
     /// Number of chunks that have arrived in each slot.
     pub arrived: [AtomicU64; MOST_SLOTS],
-    /// Number of chunks that this PE may send beyond the initial ones, for each edge of the schedule.
+    /// Number of chunks that this PE may send beyond the initial ones, for each edge (path from a sender to a receiver) of the
+    /// schedule.
     pub credits: [AtomicU64; MOST_CREDITS],
 }
 
@@ -281,18 +285,20 @@ pub struct PeRecord {
     sequence: AtomicU32,
     waiting_since: AtomicU64,
     collectives: AtomicU64,
-    /// Number of sleeping threads (low 16 bits), and number of begins and ends of sleeps (other bits).
+    /// Number of sleeping threads (low 16 bits), and of begins and ends of sleeps (other bits), which shows whether a thread woke
+    /// meanwhile.
     sleeps: AtomicU64,
-    /// Number of the last question of termination detection to the node's threads (on the node's first PE).
+    /// The last question of deadlock detection to the node's threads, counted from 1 (on the node's first PE).
     question: AtomicU64,
-    /// The last answered question (47 bits), whether an answer found the process not closed (1 bit; see
-    /// `answer`), and the number of answers (16 bits).
+    /// The last answered question (47 bits), whether a thread answered that the process is not closed (1 bit; see `answer`), and
+    /// the number of answers (16 bits).
     answers: AtomicU64,
-    /// The last wave of questions that this node received (`wave`) and answered (`echoed`), on the node's first PE.
+    /// The last wave (a round of questions to all nodes) that this node received (`wave`) and answered (`echoed`), on the node's
+    /// first PE.
     wave: AtomicU64,
     echoed: AtomicU64,
-    /// Number of answers from child nodes (low 32 bits), and of answers that a thread was awake since the previous wave (high 32
-    /// bits), on the node's first PE.
+    /// Number of answers from child nodes (low 32 bits), and of those that report a thread awake since the previous wave (high
+    /// 32 bits), on the node's first PE.
     echoes: AtomicU64,
     /// Whether a thread of this PE asks the questions of the node.
     asking: AtomicU32,
@@ -487,7 +493,7 @@ impl PeRecord {
         self.echoed.store(wave, Ordering::Release);
     }
 
-    /// Number of answers from child nodes, and number of answers that a thread was awake since the previous wave.
+    /// Number of answers from child nodes, and number of those that report a thread awake since the previous wave.
     pub(crate) fn echoes(&self) -> (u64, u64) {
         let echoes = self.echoes.load(Ordering::Acquire);
         (echoes & u64::from(u32::MAX), echoes >> 32)

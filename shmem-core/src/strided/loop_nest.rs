@@ -23,8 +23,9 @@ impl Level {
     pub const ONCE: Self = Self { count: 1, to: 0, from: 0 };
 }
 
-/// Blocks in a nest of loops over both sides, in normal form. Blocks that are contiguous on both sides are one block. A loop that
-/// continues the loop inside it is merged with that loop. Loops are sorted by their stride at the destination, largest outermost.
+/// Blocks in a nest of loops over both sides, in normal form. Blocks that are contiguous on both sides are one block. A loop
+/// whose next turn begins where the inner loop ends is merged with the inner loop. Loops are sorted by their stride at the
+/// destination, largest outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     block: usize,

@@ -1,8 +1,8 @@
 //! Strided transfers: which bytes, in which order, and how they are moved.
 //!
-//! `lower` turns a region of a [`Shape`] into a [`Layout`] in bytes, `Pattern::join` makes one [`Pattern`] of both sides,
-//! `TransferPlan::new` chooses the method that moves it, and [`execute_dyn`] moves it in shared memory. The first three are
-//! `const fn`s: the compiler evaluates them for constant regions. For other regions they run with the transfer.
+//! `lower` turns a region of a [`Shape`] into a [`Layout`] in bytes, `Pattern::join` makes one [`Pattern`] of the layouts of
+//! destination and source, `TransferPlan::new` chooses the method that moves it, and [`execute_dyn`] moves it in shared memory. The
+//! first three are `const fn`s: the compiler evaluates them for constant regions. For other regions they run with the transfer.
 //!
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for strides of blocks, Algorithms 1 to 3 and their
 //! table; OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.

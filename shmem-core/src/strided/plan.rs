@@ -86,12 +86,12 @@ impl TransferPlan {
         Self::of(pattern, align, *algorithm, thresholds)
     }
 
-    /// Returns the plan that moves a pattern by `method`. A kernel that cannot move the pattern falls back to `Rows`. Columns that
-    /// are shorter than a block leave bytes out.
+    /// Returns the plan that moves a pattern by `method`. A kernel that cannot move the pattern falls back to `Rows`. If columns
+    /// are together shorter than a block, the rest of each block is not moved.
     ///
     /// # Panics
     ///
-    /// If columns are longer than a block.
+    /// If columns are together longer than a block.
     #[track_caller]
     pub const fn by(pattern: Pattern, method: Method) -> Self {
         if let Method::Columns(columns) = method {

@@ -8,10 +8,10 @@
 //! Equal purposes always pass. Different purposes may pass by chance, because fingerprints are hashes. But the low 16 bits of a
 //! fingerprint are 0 or 1, so their sum counts the PEs with a 1, without overflow, and a difference in these bits is always found.
 //!
-//! Where soundness rests on the whole signature, each PE writes its purpose word for word, its signature ([`SignatureWords`]), before
-//! it arrives. When all PEs have arrived, each compares the signatures of the others with its own. A signature begins with the
-//! number of its barrier, unique for the PEs of this barrier. So the signature of a PE that arrived for a barrier without
-//! signatures has an old number, and is found to differ.
+//! Where memory safety needs certainty, each PE also writes its purpose word for word, its signature ([`SignatureWords`]), before
+//! it arrives. When all PEs have arrived, each compares the signatures of the others with its own. A signature begins with a number
+//! that no other barrier of these PEs has. So if a PE arrives for a barrier without signatures, its old signature has another
+//! number, and the comparison fails.
 
 use std::time::Duration;
 
@@ -47,7 +47,8 @@ impl NodeBarrier {
     /// Maximum number of PEs, because arrivals are counted in 16 bits.
     pub const MAX_PES: usize = COUNT as usize;
 
-    /// Arrives as one of `pes` PEs. The low 16 bits of `fingerprint` are 0 or 1 (a difference is always found), the next 32 a hash.
+    /// Arrives as one of `pes` PEs. The low 16 bits of `fingerprint` must be 0 or 1 (there a difference is always found), the next 32
+    /// a hash.
     #[inline]
     pub fn arrive(&self, pes: usize, fingerprint: u64) -> Arrival {
         let generation = self.generation.0.load(Ordering::Acquire);

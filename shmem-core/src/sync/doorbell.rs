@@ -1,8 +1,9 @@
 //! The bell of one PE, rung after a change of a word for which the PE may wait (an event count).
 //!
-//! A waiter announces itself, checks its word again, and sleeps on the bell's epoch. A ringer changes the word, then looks for
-//! announced sleepers. Operations of the program look for [watchers](Doorbell::watch) alone, which wait for words of the program. A
-//! PE that sleeps in a barrier waits for a word of the runtime, so puts need not wake it.
+//! A waiter announces itself, checks its word again, and sleeps until the bell's epoch (a count of wake-ups) changes. A ringer
+//! changes the word, then looks for announced sleepers. Puts and other operations that the program calls look only for
+//! [watchers](Doorbell::watch), which wait for words of the program's objects. Other sleepers, as in a barrier, wait for words of
+//! the runtime.
 //!
 //! Either the ringer sees the announcement, or the waiter sees the word, as each has a full fence between its write and its check:
 //!
@@ -15,8 +16,9 @@
 //! A plain store without a fence may become visible after the check. So a word that a PE waits for must be changed in one of these
 //! two ways, or by a store that is followed by a later fence and another ring ([`Turn::settle`](super::Turn::settle)).
 //!
-//! A signal behind stores of data is faster as a plain store: its cache line is requested with those of the data, and a
-//! spinning waiter sees it before the ringer's fence. A read-modify-write requests its line only when earlier stores are visible.
+//! To signal that stored data is complete, a plain store is faster than a read-modify-write: its cache line is requested with those
+//! of the data, and a spinning waiter sees it before the ringer's fence. A read-modify-write requests its line only when earlier
+//! stores are visible.
 
 use std::time::Duration;
 
@@ -63,15 +65,16 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// Wakes watchers. Called after any store of the program. Needs no fence: a sleeper makes this thread execute a fence (by
-    /// membarrier) before the sleeper's last check, or sleeps only briefly (`context::untyped`).
+    /// Wakes watchers. Called after any store of the program. Needs no fence: before its last check a sleeper makes this thread
+    /// execute one (by membarrier); if the kernel cannot, the sleeper still wakes soon, because it sleeps briefly
+    /// (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
         self.look(&self.watchers);
     }
 
-    /// Whether `act` would wake a sleeper of this bell.
+    /// Whether `act` would wake a sleeper of this bell (for tests).
     #[cfg(test)]
     pub(crate) fn is_rung_by(&self, act: impl FnOnce()) -> bool {
         let before = self.epoch.load(Ordering::Acquire);

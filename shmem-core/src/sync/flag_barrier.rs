@@ -1,9 +1,9 @@
 //! A barrier of few PEs of one node, each of which reads the flags of all others. It checks that all PEs arrive for one purpose.
 //!
 //! Every PE has cache lines of its own. To arrive, a PE writes a small contribution to a line, then one word: the number of the
-//! barrier, and the fingerprint (a hash) of its purpose. A PE passes when a line of each other PE has that number. If PEs arrive at
-//! the same time, this takes one transfer of a cache line in each direction, contribution included. A [counter](super::NodeBarrier)
-//! takes two transfers in sequence, without a contribution.
+//! barrier, and the fingerprint (a hash) of its purpose. A PE passes when a line of each other PE has that number. If two PEs
+//! arrive at the same time, each waits for one transfer of a cache line, which brings the contribution, too. With a
+//! [counter](super::NodeBarrier), it waits for two transfers in sequence, which bring no contribution.
 //!
 //! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived there, so have read the lines of
 //! the previous barrier. Two lines would be enough. With more, the owner can [fetch](BarrierFlags::take_next) the line of the next

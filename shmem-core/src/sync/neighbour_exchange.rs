@@ -15,9 +15,10 @@
 //! So the data of k does not change from the moment when its signal is seen until the next `begin`, and references to the data are
 //! sound for that long.
 //!
-//! In shared memory signals are plain stores, so that a PE does not wait for its neighbours' cache lines. A waiter may miss such a
-//! store and sleep. So a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up. Until
-//! then the sender may wait in another operation for the PE that sleeps, so sleeps are short.
+//! In shared memory signals are plain stores, so that a PE does not wait for its neighbours' cache lines. A neighbour may miss such
+//! a store and go to sleep. So before the sender waits for its own exchange, or gives it up, it calls [`settle`](Turn::settle) and
+//! rings the neighbours' bells. Until then a neighbour may sleep though the signal is there, while the sender waits for it in
+//! another operation; so sleeps are short.
 
 use crate::loom_atomics::fence_after_store;
 use crate::planted_fault::mutant;
@@ -34,7 +35,8 @@ pub struct Turns {
 pub struct Turn(u64);
 
 impl Turns {
-    /// Begins the next exchange. Returns `None` if the previous exchange is unfinished, because its data may still arrive.
+    /// Begins the next exchange. Returns `None` if the previous exchange is unfinished, because neighbours' data may still arrive
+    /// for it.
     #[inline]
     pub fn begin(&mut self) -> Option<Turn> {
         if self.open {

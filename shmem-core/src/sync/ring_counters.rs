@@ -8,8 +8,9 @@
 //!    the chunk ([`fill`](RingWords::fill)).
 //! 2. It reads chunk `c` of another PE after that PE has published it ([`has`](RingWords::has)), and before it publishes that it
 //!    has taken chunk `c` ([`take`](RingWords::take)).
-//! 3. Counters only grow. A collective numbers its chunks from the larger of the PE's two counters on ([`next`](RingWords::next)).
-//!    So in one collective a PE may only write or only read: the counter that is behind catches up in the next one.
+//! 3. Counters only grow. A PE numbers the chunks of a collective from the larger of its two counters on
+//!    ([`next`](RingWords::next)). So it may only write or only read in one collective: that leaves the other counter behind, and
+//!    the next collective skips the difference.
 //!
 //! So no slot is written while another PE reads it, even if PEs are in different collectives. While a PE reads chunk `c`, it has
 //! not taken the chunk, so the owner cannot write chunk `c + slots` or a later one to that slot; and chunk `c` was complete before

@@ -4,10 +4,10 @@
 //! FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or clearly higher latency, and otherwise NORMALMEM.
 //!
 //! If nodes with CPUs differ, their lowest bandwidth and lowest latency are the reference. A node with CPUs and far higher
-//! bandwidth is FASTMEM (a socket without DIMMs). This case has a larger factor, because sockets may have different numbers of
-//! DIMMs. Primary memory with lower bandwidth *and* higher latency than other primary memory is no reference. If no node with CPUs
-//! has memory, the memory nearest to each of these nodes is primary. If speeds are unknown, the type of the memory decides; without
-//! a type, its size ([`Evidence`]).
+//! bandwidth is FASTMEM (a socket that has HBM and no DIMMs). "Far" is a larger factor than "clearly", because sockets may have
+//! different numbers of DIMMs. Primary memory of clearly higher latency than other primary memory does not count for the lowest
+//! bandwidth. If no node with CPUs has memory, the memory nearest to each of these nodes is primary. If speeds are unknown, the
+//! type of the memory decides; without a type, its size ([`Evidence`]).
 
 use shmem_grammar::Kind;
 

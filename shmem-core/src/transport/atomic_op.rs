@@ -213,7 +213,7 @@ impl EachOp {
     }
 
     /// The operand that leaves every word unchanged, except that [`AddFloat`](Self::AddFloat) may change the bits of a NaN. `None`:
-    /// there is none, and two such operations cannot be combined into one.
+    /// there is none, and several changes of a word cannot be combined into one before they are sent.
     pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
         let (unsigned, signed, zero, nan) = match width {
             Width::W4 => {

@@ -1,16 +1,16 @@
 //! Transfers that use memory of the program while its code runs.
 //!
-//! A function borrows such memory, and completes the transfers before it ends ([`under_way`]). A destructor covers its end by
-//! return or by unwinding. There is a third end: program code that the function calls may call `exit`, which destroys the
-//! thread-locals of the calling thread. One of them may own the memory, while the transfers continue. So each thread has a list of
-//! its transfers, which `exit` completes before it destroys anything ([`run_first`]).
+//! A function borrows such memory, and completes the transfers before it ends ([`under_way`]). If it returns or unwinds, a
+//! destructor completes them. But program code that the function calls may also call `exit`, which destroys the thread-locals of
+//! the calling thread. One of them may own the memory, while the transfers continue. So each thread has a list of its transfers,
+//! which `exit` completes before it destroys anything ([`run_first`]).
 //!
 //! Blocking transfers are not in the list, because they run no code of the program. When the job cannot continue, the library may
 //! end the process during a blocking transfer. It does not call `exit` then, and destroys nothing
 //! ([`end`](crate::process_exit::end)), so late data is written to memory that still exists.
 //!
-//! `exit` destroys neither thread-locals of other threads nor anything on a stack. Not covered is a thread that ends the process
-//! while another thread has borrowed its thread-locals, as with `std::thread::scope`.
+//! `exit` destroys neither thread-locals of other threads nor anything on a stack. One case is not covered: a thread calls `exit`
+//! while transfers of another thread use memory borrowed from its thread-locals, as with `std::thread::scope`.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -22,8 +22,8 @@ use crate::process_exit::run_first;
 /// The transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {
     quiet: &'q dyn Fn(),
-    /// The previous link of the list. Its function has not ended either. Functions on several stacks of one thread may end in any
-    /// order.
+    /// The previous link of the list. Its function has not ended either. If a thread switches between several stacks, functions may
+    /// end in any order.
     older: Link,
     newer: Link,
 }
@@ -53,7 +53,7 @@ pub fn under_way<R>(quiet: impl Fn(), body: impl FnOnce() -> R) -> R {
 ///
 /// # Safety
 ///
-/// `open` must not move until an [`End`] of `open` has been dropped, or for ever.
+/// `open` must not move before an [`End`] of `open` is dropped, or ever if none is.
 unsafe fn enter(open: &Open<'_>) {
     let this = Some(NonNull::from(open).cast());
     let older = LAST.replace(this);
@@ -78,7 +78,8 @@ impl Drop for End<'_, '_> {
     }
 }
 
-/// Completes this thread's transfers when the process is about to exit. At any other end of a thread, none are left.
+/// Completes this thread's transfers when the process is about to exit. If a thread ends otherwise, its functions have completed
+/// theirs.
 fn complete() {
     while let Some(open) = LAST.get() {
         // SAFETY: no `End` of `open` was dropped, so it has not moved since `enter`: a function's frame stays until its end.

@@ -1,8 +1,9 @@
 //! Access to the memory of other PEs.
 //!
-//! PEs of the same node are accessed in the arena, by the inlined functions of [`shm`]. PEs of other nodes are accessed through a
-//! [`Transport`]. Each operation has one branch between the two, on the slot in its `Pe`. At the target of a transport, [`target`]
-//! carries out operations that are not plain stores (atomics without hardware, packed blocks, signals), and rings the bell.
+//! PEs of the same node are accessed in the arena (the node's shared memory), by the inlined functions of [`shm`]. PEs of other
+//! nodes are accessed through a [`Transport`]. Each operation chooses by one branch: whether the slot number in its `Pe` is that of
+//! a PE on another node. At the target of a transport, [`target`] carries out operations that are not plain stores (atomics without
+//! hardware, packed blocks, signals), and rings the bell.
 //!
 //! [`loopback`] is a transport inside one process for tests. It delays and reorders operations as far as the rules allow.
 
@@ -45,16 +46,16 @@ pub struct Channel(pub u32);
 /// # Safety
 ///
 /// Implementations must touch only the bytes that the arguments name, and local memory only as long as the argument [`Until`]
-/// allows: until the method returns, or until a `quiet` of its channel, or a [`quiet_pe`](Self::quiet_pe) of its channel and PE,
-/// that was called after the method had returned. Methods without that argument must not touch local memory after they return,
-/// except the result of [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. After `quiet`, writes must be
-/// remotely visible, because exclusive access in `World::local` relies on that. This must hold for any thread, because a thread may
+/// allows: until the method returns, or until the end of a later `quiet` of its channel, or of a later [`quiet_pe`](Self::quiet_pe)
+/// of its channel and PE. Methods without that argument must not touch local memory after they return. Only
+/// [`atomic_nbi`](Self::atomic_nbi) may write its result until such a quiet ends. After `quiet`, writes must be remotely visible,
+/// because exclusive access in `World::local` relies on that. All this must hold whichever thread calls quiet, because a thread may
 /// wait for another's operations.
 pub unsafe trait Transport: Send + Sync {
     /// The transport's name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Costs of operations, as far as they are known. They are equal on all PEs.
+    /// Costs of operations, as far as they are known. All PEs must return the same costs.
     fn costs(&self) -> Row {
         Row::TCP
     }
@@ -190,10 +191,11 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `elements` must name an object of `length` elements in a segment. For a change, the elements must be aligned words of the
-    /// change's width. Every index must be less than `length`. There must be one position per index, if any, and one operand per
-    /// index unless all words share it. For as long as `until` says, the local memory of `request` must be, for `Place`, readable
-    /// for an element per index and unchanged; for others, writable at each position by this call alone, and aligned for a change.
+    /// `elements` must name an object of `length` elements in a segment. Every index must be less than `length`. If `positions` are
+    /// given, there must be one per index. A change needs elements that are aligned words of its width, and one operand per index
+    /// or one for all. For as long as `until` says, the local memory of `request` must be, for `Place`, readable for one element
+    /// per index and unchanged; for `Pick` and for a change, writable at each position and used by nobody else; for a change, also
+    /// aligned to its width.
     unsafe fn list(
         &self,
         channel: Channel,
@@ -225,7 +227,8 @@ pub unsafe trait Transport: Send + Sync {
     /// Delivers operations that have arrived at this PE. Waiting threads call this method.
     fn progress(&self);
 
-    /// Number of threads of the transport in this process, which act only on requests of PEs; `None`: unknown.
+    /// Number of the transport's threads in this process, which deadlock detection must not count as active: they only serve
+    /// requests of PEs. `None`: unknown.
     fn threads(&self) -> Option<usize> {
         None
     }
@@ -235,7 +238,8 @@ pub unsafe trait Transport: Send + Sync {
         false
     }
 
-    /// As [`atomic_update`](Self::atomic_update), but a target that does not respond is not reported as lost.
+    /// As [`atomic_update`](Self::atomic_update), but a target that does not respond is not reported as lost. For deadlock
+    /// detection.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! Copies small blocks at one small stride on both sides by whole vectors, stored under a mask.
+//! Copies small blocks, at the same small stride at source and destination, by whole vectors that are stored under a mask.
 //!
 //! The kernel goes over the row in steps of one vector, aligned at the destination. Loads and stores are masked, because gaps may
 //! belong to another PE, and the first and last vector reach beyond the row. Lanes that are masked off touch no memory. The masks

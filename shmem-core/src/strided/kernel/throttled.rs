@@ -1,8 +1,9 @@
-//! Rows slowed down by idle stores, for strides that map to few sets of the first-level cache.
+//! Rows slowed down by idle stores (extra stores to one unused word), for strides that map to few sets of the first-level cache.
 //!
 //! Stores wait in the store queue until their cache line has arrived, and retire in order. At a stride that is a large power of
 //! two, all these lines map to one set of a few ways: lines for later stores evict lines that arrived early, which are then fetched
-//! twice. Idle stores to one cached line fill the queue, so that fewer lines are requested at a time. A column takes half the time.
+//! twice. Idle stores go to a line that stays cached, and fill the queue, so that fewer other lines are requested at a time. A
+//! column takes half the time.
 
 use core::cell::UnsafeCell;
 
@@ -66,7 +67,8 @@ impl Sweep for Throttle {
     }
 }
 
-/// Whether both sides map to the same few sets. Returns `false` for a single set, where more idle stores are slower.
+/// Whether source and destination map to the same few sets. Returns `false` for strides that map to one set, where more idle stores
+/// are slower.
 fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     // The largest power of two, up to a way of the cache, that divides both strides.
     let period = 1 << (row.to | row.from | WAY).trailing_zeros();
@@ -89,8 +91,8 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
-    // If both sides share sets, doubles the number of stores per block. The stores of the block itself count, so as many idle ones
-    // are added.
+    // If source and destination share sets, doubles the number of stores per block. The stores of the block itself are part of this
+    // number, so as many idle stores are added.
     let touches = match share_sets(levels[1], to, from) {
         true => touches.saturating_mul(2).saturating_add(block.div_ceil(PIECE).min(255) as u8),
         false => touches,

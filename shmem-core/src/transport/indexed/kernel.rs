@@ -1,9 +1,9 @@
 //! The loops over listed elements in memory of this process: at an initiator on the same node, and at the target of a message. A
-//! list that has arrived in a message is [checked](Target::listed) once, so its loop compares nothing per element.
+//! list that has arrived in a message is [checked](Target::listed) once, so its loop checks no index.
 //!
-//! Listed elements are scattered, so each probably misses the cache. A core waits for several loads in parallel, but on many
-//! processors for one locked instruction at a time. So the loops prefetch lines some elements [ahead](led). Accesses are those of
-//! single operations ([`shm`], [`apply`]).
+//! Listed elements are scattered, so each probably misses the cache. A core can have several loads in flight, but on many
+//! processors only one locked instruction. So the loops prefetch lines some elements [ahead](led). Each element is accessed as by a
+//! single operation ([`shm`], [`apply`]).
 
 use super::{Change, ListRequest, Operand, position};
 use crate::planted_fault::mutant;
@@ -24,10 +24,9 @@ pub(crate) const RING: usize = 512;
 /// Minimum length of a list whose elements are prefetched.
 const SHORT: usize = 4;
 
-/// Calls `work` for elements `0..count`, in order, with the address that `address` returns. Calls `expect` (a prefetch) with the
-/// address of each element [`LEAD`] elements earlier. If `is_kept`, the address is stored until its element's turn. Otherwise it is
-/// computed again, which is faster before locked instructions, because they wait for earlier stores. Stops at the first error of
-/// `address`.
+/// Calls `work` for elements `0..count`, in order, with the address that `address` returns. `expect` (a prefetch) gets each address
+/// [`LEAD`] elements before `work` does. If `is_kept`, the address is stored until its element's turn. Otherwise it is computed
+/// again, which is faster before locked instructions, because they wait for earlier stores. Stops at the first error of `address`.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -84,9 +83,9 @@ impl Near<'_> {
     ///
     /// # Safety
     ///
-    /// Every element of the list must be readable or writable, as the operation demands. For a change, it must be an aligned word
-    /// of `size` bytes, the change's width, that is only changed atomically. Local memory must be readable for one element per
-    /// index, or writable for one element at each position, and aligned for a change.
+    /// Every listed element must be, for `Pick`, readable; for `Place`, writable; for a change, an aligned word of `size` bytes,
+    /// the change's width, that is only changed atomically. Local memory must be, for `Place`, readable for one element per index;
+    /// for results, writable for one element at each position; for results of a change, also aligned.
     pub(crate) unsafe fn carry_out(
         self,
         request: ListRequest<'_>,
@@ -253,9 +252,9 @@ impl Listed<'_> {
         unsafe { self.near.carry_out(ListRequest::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Applies the change to the listed words, rings the PE's bell unless it is a fetch, and writes the old values to consecutive
-    /// places of `before`, if given. Panics if words are not aligned or have another width, their number is not that of the
-    /// operands, or `before` has another length or is not aligned.
+    /// Applies the change to the listed words, rings the PE's bell unless the change is a fetch (which changes nothing), and writes
+    /// the old values to consecutive places of `before`, if given. Panics if words are not aligned or have another width, their
+    /// number is not that of the operands, or `before` has another length or is not aligned.
     pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
         let Near { first, size, indices } = self.near;
         let width = change.width.bytes();

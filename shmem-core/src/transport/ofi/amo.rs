@@ -53,7 +53,8 @@ impl Fabric {
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
         let (demands, on_completion) = (&self.domain.demands, self.on_completion(channel, width.bytes()));
         let fetches = word.op == FI_CSWAP;
-        // An event is not injected, because ofi_rxm counts injected updates, but does not report them.
+        // An update that must be reported as an event is not injected, because ofi_rxm counts injected updates, but does not report
+        // them.
         let injects =
             !fetches && width.bytes() <= demands.inject && matches!(on_completion, OnCompletion::Counted);
         let update = |posting: &Posting<'_>| {

@@ -1,9 +1,9 @@
 //! The trial of the provider's atomics.
 //!
-//! A provider may offer atomics and refuse each, and a network card's atomics need not be atomic with the processor's. So at the
-//! start one PE of each host changes words of the next host's through the fabric, while a thread there changes the same words by
-//! processor instructions. If no change is lost on any host, and every operation has the right result, the provider's atomics are
-//! used; otherwise the target's engine changes words.
+//! A provider may offer atomics and then refuse every one, and a network card's atomics need not be atomic with the processor's. So
+//! at the start one PE of each host changes words of the next host's through the fabric, while a thread there changes the same
+//! words by processor instructions. If no change is lost on any host, and every operation has the right result, the provider's
+//! atomics are used; otherwise the target's engine changes words.
 
 use core::mem::offset_of;
 use std::sync::Arc;

@@ -1,15 +1,17 @@
 //! A unit: an endpoint, its completion queue and its counter.
 //!
 //! Puts and updates request delivery (`FI_DELIVERY_COMPLETE`), because otherwise a provider may count an operation whose data is
-//! still in the provider's buffer. All operations are counted, except sends of messages; those with a record are reported as well.
+//! still in the provider's buffer. The counter counts all operations except sends of messages. The queue also reports the
+//! operations that have a record.
 //!
 //! A unit has a lock, so that any thread may wait for operations of another thread. If one thread uses the unit, only the progress
 //! thread competes for the lock, so locking usually costs two atomic instructions.
 //!
 //! **The counter** is the number of complete operations. It does not say which operations are complete, and later ones may be
-//! complete before earlier ones. So all are known to be complete only if the number of complete operations, read first, equals the
-//! number of started ones. Threads that go on starting operations could prevent that equality for ever, so a thread that has waited
-//! for some time stops them. The number at the last equality is kept, because operations up to it are known to be complete.
+//! complete before earlier ones. So all are known to be complete only if the number of started operations equals that of complete
+//! ones, which must be read first. Threads that go on starting operations could prevent that equality for ever, so a thread that
+//! has waited for some time stops them. The number at the last equality is kept, because operations up to it are known to be
+//! complete.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -38,7 +40,8 @@ pub(super) struct Unit {
     pub(super) free: Mutex<Free>,
     pub(super) counter: CompletionCounter,
     pub(super) addressed: Addressed,
-    /// Number of polls for completions by threads of the program. A started operation counts as a poll.
+    /// Number of polls for completions by threads of the program, which shows the progress thread that they poll. A started
+    /// operation counts as a poll.
     pub(super) looks: AtomicU64,
 }
 
@@ -111,7 +114,7 @@ impl CompletionCounter {
         self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
     }
 
-    /// The number of started operations. It includes all operations that the provider's counter had counted at a read before this
+    /// The number of started operations. It includes every operation that the provider's counter showed as complete before this
     /// call.
     #[inline(always)]
     pub(super) fn started(&self) -> u64 {

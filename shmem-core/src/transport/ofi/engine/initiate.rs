@@ -1,6 +1,6 @@
 //! The initiator's side, which sends operations as messages.
 //!
-//! Sources are packed before these functions return. Only results may arrive later, until quiet.
+//! Sources are copied before these functions return. Only results may still arrive afterwards, until the channel is quiet.
 
 use super::super::streams::Due;
 use super::Engine;
@@ -26,7 +26,8 @@ impl Engine {
         Initiator { engine: self, wire, channel }
     }
 
-    /// Whether this PE has a grant from PE `pe`. If none was requested yet, requests one, and does not wait for the answer.
+    /// Whether this PE has a grant (bounce slots lent) from PE `pe`. If none was requested yet, requests one, and does not wait for
+    /// the answer.
     pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
         if self.limits.grants == 0 {
             return false;
@@ -295,7 +296,7 @@ impl Initiator<'_> {
 
     /// Sends a message by `send`, if wire and window have room. Takes the place in the window first, because the answer may come
     /// before `send` returns. Returns `None` if there is no room, and `Some(None)` for a message without a result. Panics if an
-    /// answer comes although `send` found no room, because the destination may be in use.
+    /// answer comes although `send` found no room, because the answer may be written to the destination at any time.
     fn try_start(
         self,
         pe: usize,
@@ -348,7 +349,7 @@ struct Asking<'e> {
     until: Until,
     tickets: [Option<Ticket>; 32],
     sent: usize,
-    /// Aborts on unwinding, because the destinations would be gone.
+    /// Aborts on unwinding, because answers would be written to destinations that are gone.
     awaited: Incomplete,
 }
 

@@ -1,7 +1,7 @@
 //! The fields and the encoding of messages.
 //!
 //! Numbers are little-endian and aligned to their size. A message is a head of 24 bytes, then numbers of 64 bits, then indices and
-//! operands of a list, then data:
+//! operands of a list, then data. A *loop* repeats blocks `count` times, `distance` bytes apart.
 //!
 //! ```text
 //! kind, three bytes by kind | sending PE | channel or request | segment | token
@@ -17,11 +17,12 @@
 //! pick     ..., offset, (count, size), indices
 //! ```
 //!
-//! `each` changes listed words, and `fetch` also requests their old values. `borrow` requests a grant of bounce slots. The three
-//! bytes by kind are as follows. Put: number of loops, signal operation with the bit of a patient sender, signal segment. Get:
-//! number of loops. Answers: number of acknowledgements. Grant: whether there is one. List: operation, and a bit for each operand
-//! that is given per word. A single word is a list of length 1. Indices have 32 bits, and are padded by zeroes to a multiple of
-//! eight bytes. In place of the segment, answers have a bit for each free slot, and grants the number of their first slot.
+//! `each` changes listed words, and `fetch` also requests their old values. `borrow` requests a grant of bounce slots; each write
+//! to a slot carries the grant's secret `mark`. The three bytes after `kind` are, in a put: number of loops, signal operation with
+//! the bit of a patient sender, signal segment; in a get: number of loops; in answers: number of acknowledgements; in a grant:
+//! whether there is one; in a list: operation, and a bit for each operand that is given per word. A single word is a list of length
+//! 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. The field `segment` of answers has a bit for
+//! each free slot, and that of grants the number of their first slot.
 //!
 //! The receiver checks all fields, and refuses an inconsistent message with a [`Malformed`].
 

@@ -1,7 +1,8 @@
 //! The message engine, for operations that one call of the provider cannot do.
 //!
-//! Such operations are sent as messages, which the target's engine carries out. A *patient* sender quiets its channel only at its
-//! end, so acknowledgements to it may be late.
+//! Such operations are sent as messages, which the target's engine carries out. The *window* of a sender is the number of messages
+//! to one PE that it may have unanswered. A *patient* sender (a barrier of the runtime) calls quiet only when it closes its
+//! channel, so acknowledgements to it may be late.
 //!
 //! ```text
 //! initiator                                    target
@@ -15,10 +16,9 @@
 //!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
-//! * **Flow control.** The number of unanswered messages of each pair of PEs is bounded ([`Limits::window`]). A sender whose window
-//!   is full makes progress until an answer comes. So the memory for each sender is bounded. Results of lists are copied and kept
-//!   until they are sent, since old values cannot be found later. So lists have a lower limit ([`Limits::lists`]) and short
-//!   results.
+//! * **Flow control.** The window is bounded ([`Limits::window`]). A sender whose window is full makes progress until an answer
+//!   comes. So the memory for each sender is bounded. The target copies the results of a list and keeps them until they are sent,
+//!   since old values cannot be found later. So fewer lists may be unanswered ([`Limits::lists`]), and their results are short.
 //! * **No deadlock.** A message that arrives is carried out at once, or queued; the window bounds the queue. Answers for which the
 //!   wire has no room wait in queues, and only the PE that asked waits for them. Answers are not answered.
 //! * **No order.** A message contains all that is needed to carry it out. A longer transfer is cut into parts that may arrive in
@@ -77,7 +77,7 @@ pub(crate) struct Engine {
     answer_queue: Mutex<VecDeque<u32>>,
     /// Length of `answer_queue`, readable without the lock.
     owing: AtomicUsize,
-    /// Whether acknowledgements linger (are sent late).
+    /// Whether acknowledgements linger: they are kept back until [`flush_answers`](Self::flush_answers) or the next answer.
     lingers: AtomicBool,
     borrowers: Borrowers,
     secret: Secret,
