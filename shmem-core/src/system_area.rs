@@ -499,7 +499,8 @@ impl PeRecord {
         (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
-    /// Makes the calling thread ask for this PE in termination detection. Returns `false` if another thread does so already.
+    /// Makes the calling thread the one that asks for this PE in deadlock detection. Returns `false` if another thread does so
+    /// already.
     pub(crate) fn begin_asking(&self) -> bool {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

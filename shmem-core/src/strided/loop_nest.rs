@@ -1,4 +1,4 @@
-//! Both sides of a transfer as one nest of loops over blocks.
+//! Destination and source of a transfer as one nest of loops over blocks.
 
 use super::byte_layout::{Layout, MAX_RUNS, Run};
 use super::dimensions::Dim;

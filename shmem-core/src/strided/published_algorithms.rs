@@ -1,4 +1,4 @@
-//! The published algorithms, and the table that chooses between the first two.
+//! The published algorithms, and the table that chooses between Algorithms 1 and 2.
 //!
 //! The source is "Extending Strided Communication Interface in OpenSHMEM" (2015), measured on a Cray XC30 with 64 MiB of data.
 //! Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of 16, 8 and 4 bytes and moves each column by one

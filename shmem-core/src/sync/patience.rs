@@ -13,7 +13,7 @@ pub struct Patience {
 /// Time of polling: longer than a round trip between cores, and shorter than two sleeps and wake-ups.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// Time that a byte may take from one node to another.
+/// Time of polling that is added for each byte in flight from another node.
 const BYTE: Duration = Duration::from_nanos(1);
 
 /// Number of polls before the first check whether PEs share a CPU. These polls take longer than an answer from another core.

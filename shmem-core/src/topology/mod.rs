@@ -91,8 +91,8 @@ impl Topology {
         cpus.filter(|cpu| self.cpus.contains(cpu)).collect()
     }
 
-    /// The allowed nodes with memory of a kind, the nearest to `home` first. Clearly slower fast memory
-    /// comes after all other fast memory.
+    /// The allowed nodes with memory of a kind, the nearest to `home` first. Of nodes with fast memory, clearly slower ones come
+    /// last.
     pub fn of_kind(&self, kind: Kind, home: u32) -> Vec<u32> {
         let from = self.nodes.iter().position(|node| node.number == home);
         let distance =

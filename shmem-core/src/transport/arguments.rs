@@ -20,7 +20,7 @@ pub enum Until {
     /// Until the operation returns.
     Return,
     /// Until a quiet of the operation's channel, or of its channel and PE, that was called after the operation had returned. A
-    /// source is not read after its bytes have arrived, so a caller that knows that may change it earlier.
+    /// source is not read after its bytes have arrived, so a caller that knows that they have arrived may change it earlier.
     Quiet,
 }
 
@@ -53,8 +53,8 @@ named! {
         /// The completion of each operation is reported as an event of its context. `quiet` waits for the context's events.
         Events = "events of each context",
         /// Small operations of all contexts of a [unit](ChannelOptions::unit) are counted together. Large operations are events of
-        /// their context. `quiet` waits for the unit's small operations and the context's large ones. If the unit has one counter
-        /// for both, a context with small operations in flight waits for all operations of the unit.
+        /// their context. `quiet` waits for the unit's small operations and the context's large ones. If the unit has only one
+        /// counter, for small and large operations, a context with small operations in flight waits for all operations of the unit.
         Hybrid = "a counter of small operations, events for large ones",
         /// All operations of a [unit](ChannelOptions::unit) are counted together: `quiet` waits for all of them.
         Counter = "a counter",
@@ -83,6 +83,6 @@ pub struct ChannelOptions {
     pub unit: u32,
     /// How the channel's operations are tracked.
     pub tracking: Tracking,
-    /// Whether `quiet` is called only at the channel's end, so that acknowledgements may be late.
+    /// Whether `quiet` is called only when the channel closes, so that acknowledgements may be late.
     pub patient: bool,
 }

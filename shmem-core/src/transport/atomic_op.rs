@@ -32,7 +32,7 @@ impl Width {
         if size_of::<T>() == 8 { Self::W8 } else { Self::W4 }
     }
 
-    /// Writes the low bits of a value, an operation's result, to memory that nobody else accesses until completion.
+    /// Writes an operation's result, the low bits of `bits`, to memory that nobody else accesses before completion.
     ///
     /// # Safety
     ///

@@ -268,7 +268,7 @@ pub unsafe trait Transport: Send + Sync {
     unsafe fn finish(&self) {}
 
     /// Registers the calling PE's part of a segment: `bytes` bytes at `offset` from the start of its slot. Returns the key that
-    /// other PEs pass to [`learn`](Self::learn). No PE uses the segment before all PEs have learnt all keys.
+    /// other PEs pass to [`learn`](Self::learn). No PE may use the segment before all PEs have learnt all keys.
     ///
     /// # Errors
     ///

@@ -88,7 +88,7 @@ impl Masks {
 ///
 /// # Safety
 ///
-/// The blocks that the masks give must be readable and writable, and the machine must have AVX-512.
+/// The blocks that the masks select must be readable at `from` and writable at `to`, and the machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     // A row that begins inside a lane cannot be aligned to vectors.
@@ -139,7 +139,7 @@ fn inside(bytes: usize) -> u16 {
 ///
 /// # Safety
 ///
-/// The lanes in `mask` must be readable and writable, and the machine must have AVX-512.
+/// The lanes in `mask` must be readable at `from` and writable at `to`, and the machine must have AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn window(mask: u16, to: *mut u8, from: *const u8) {

@@ -1,8 +1,8 @@
 //! Operations on elements that are listed by index. Callers have checked every index.
 //!
-//! All [`Elements`] of a list are on one PE. A [`Transport`](super::Transport) carries out a [`ListRequest`] on them by a loop of
-//! single operations (the default), or by messages. A target carries out a message by the [`kernel`], which also serves lists on
-//! the same node.
+//! All [`Elements`] of a list are on one PE. A [`Transport`](super::Transport) carries out a [`ListRequest`] on them by one
+//! operation for each element (the default), or by messages. The target of a message loops over its elements in the [`kernel`],
+//! which also serves lists on the same node.
 
 pub(crate) mod kernel;
 
@@ -12,7 +12,7 @@ use super::{AtomicOp, EachOp, Remote, Width};
 
 /// Listed elements of one object on one PE.
 ///
-/// Indices have 32 bits. Elements from number 2^32 on are passed in separate calls, with another `first`.
+/// Indices have 32 bits. Elements from number 2^32 on need further calls, which count from a later `first`.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// The place of element 0. The other elements of the object follow it.

@@ -1,4 +1,5 @@
-//! Parcels, and the order of their delivery: random within the limits of fences. Drawing one is fast, however many there are.
+//! Parcels, and the order of their delivery: random within the limits of fences. The next one is found fast, however many there
+//! are.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! Buffers for messages that are sent to other PEs or received from them.
 //!
-//! A buffer is in a [`Pool`], behind the context that the provider demands. The kernel allocates pages of a pool on first use. So a
-//! pool may have a few megabytes, although most units use little of them.
+//! A buffer is in a [`Pool`], behind its context (a struct that the provider demands for each operation). The kernel allocates
+//! pages of a pool on first use. So a pool may have a few megabytes, although most units use little of them.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -16,8 +16,8 @@ use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
 
 /// Upper limit on the buffers for received messages, and on those for sent ones. Further arrivals wait in the provider's buffers,
-/// and a sender without a buffer makes progress first. If the provider's queues are short, there are fewer buffers, because half of
-/// a queue is for other operations.
+/// and a sender without a buffer makes progress first. If the provider's queues are short, there are fewer buffers, so that half of
+/// a queue is left for other operations.
 const MOST: usize = 32;
 
 /// Number of completion queue entries that messages need.

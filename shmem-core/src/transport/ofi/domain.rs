@@ -40,7 +40,7 @@ impl Domain {
         let entry = info.first();
         let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
-        // The table grows when more addresses are entered.
+        // A small table is enough at first, because it grows when more addresses are entered.
         let at_first = if demands.known.late { pes.min(FEW) } else { pes };
         let addresses = Addresses::open(&opened, at_first).map_err(refused)?;
         let (told, entries, entering) = (OnceLock::new(), Entries::new(pes), Mutex::default());

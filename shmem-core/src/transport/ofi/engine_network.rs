@@ -1,4 +1,4 @@
-//! The wire of the engine: messages between unit 0 of all PEs.
+//! The wire of the engine: messages between the first unit (endpoint) of each PE.
 //!
 //! [Buffers](super::buffers) are posted as receives at the start, and again after the engine has carried out their message. Short
 //! messages are injected, without a buffer. Long messages are written to a slot that the target has [lent](super::lent_buffers).
@@ -28,7 +28,7 @@ const SHORT: usize = 256;
 pub(super) enum Arrival {
     /// A message in a receive buffer.
     Sent { number: usize, bytes: usize },
-    /// A message in a bounce slot, if the data of the write is valid.
+    /// A message in a bounce slot, as the data of the write says. The data is checked later.
     Written(Written),
 }
 
@@ -199,7 +199,7 @@ impl Wire for FabricWire<'_> {
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
-            // Delivery is not requested, because the notified target answers.
+            // Delivery is not requested, because the target answers when it has carried out the message.
             let posting =
                 Posting { endpoint, record: None, description, context, flags: FI_COMPLETION.into() };
             // SAFETY: the buffer is given back when the provider reports the operation, the slot when the target has answered.

@@ -25,7 +25,7 @@ pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     ))
 }
 
-/// Fails if too few descriptors are known to be left for connections of `units` units to `peers` PEs and back.
+/// Fails if it is known that too few descriptors are left for connections of `units` units to `peers` PEs and back.
 pub(super) fn leave_room(units: usize, peers: usize) -> Result<(), OfiError> {
     let (limit, open) = (getrlimit(Resource::Nofile).current, std::fs::read_dir("/proc/self/fd"));
     let (Some(limit), Ok(open)) = (limit, open) else { return Ok(()) };

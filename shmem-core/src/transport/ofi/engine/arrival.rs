@@ -182,7 +182,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The answer with the values of a list, which `find` writes.
+    /// The answer to a list that requests values. `find` writes the values of the list's elements to the answer.
     fn find(
         &self,
         request: u32,
@@ -261,7 +261,8 @@ impl Engine {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks::<8>().0 {
             let Acknowledged { channel, count } = bytemuck::cast(*one);
-            // The window is updated before the stream, because a thread that finds its channel quiet may send at once.
+            // The window is updated before the channel may become quiet, because a thread that finds its channel quiet may send at
+            // once.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
             answered.ok_or(Malformed::Answer)?;

@@ -37,7 +37,7 @@ pub(super) struct Grant {
     pub(super) region: Region,
 }
 
-/// State of the grant that this PE has from another PE.
+/// The slots that another PE lends to this PE, or the state of the request for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Borrowed {
     #[default]

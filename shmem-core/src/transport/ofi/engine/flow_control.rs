@@ -47,7 +47,7 @@ impl Limits {
         if self.grants > 0 { self.message.max(self.slot) } else { self.message }
     }
 
-    /// Upper limit on the bytes of a message that may be sent either way, in a slot or not.
+    /// Upper limit on the bytes of a message that must fit both ways of sending: in a slot, and otherwise.
     pub(super) fn least(&self) -> usize {
         self.message.min(self.slot)
     }
@@ -140,7 +140,8 @@ struct RequestSlot {
 
 /// Unanswered messages to one PE.
 ///
-/// Messages without a result are counted separately, so that too many acknowledgements cannot make a request look answered.
+/// Messages without a result are counted separately, so that acknowledgements that exceed them are an error, and cannot make a
+/// request look answered.
 #[derive(Default)]
 pub(super) struct Requests {
     unacknowledged: u32,
@@ -151,8 +152,8 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Takes a place in the window, and a ticket if there is a result (`wanted`). Lists have a lower limit. Returns `None` if no
-    /// place is free, and `Some(None)` for a message without a result.
+    /// Takes a place in the window, and a ticket if there is a result (`wanted`). Of lists, fewer may be unanswered. Returns `None`
+    /// if no place is free, and `Some(None)` for a message without a result.
     pub(super) fn start(
         &mut self,
         limits: &Limits,
@@ -180,8 +181,8 @@ impl Requests {
         Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
-    /// Undoes [`start`](Self::start) for a message that was not sent. Afterwards no thread writes to its destination. Fails if
-    /// there is an answer: all messages are acknowledged, or the request's result was or is being written.
+    /// Undoes [`start`](Self::start) for a message that was not sent. Afterwards no thread writes to its destination. Fails if it
+    /// was answered nevertheless: all messages are acknowledged, or the request's result was or is being written.
     pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Malformed> {
         match ticket {
             None => self.answered(1),

@@ -14,8 +14,8 @@ pub(crate) enum Sent {
 
 /// Carries messages to every other PE.
 ///
-/// A wire must lose no message and deliver none twice. Messages from one PE to another may overtake each other. Memory safety does
-/// not depend on a correct wire: a thread that waits for a lost message waits for ever, and an answer to a message that was [not
+/// A wire must lose no message and deliver none twice. Messages from one PE to another may overtake each other. If a wire breaks
+/// these rules, memory stays safe: a thread that waits for a lost message waits for ever, and an answer to a message that was [not
 /// sent](Sent::Full) ends the program.
 pub(crate) trait Wire {
     /// Sends a message of `bytes` bytes to a PE, if there is room. `write`, called at most once, encodes the message in a buffer of
@@ -42,8 +42,8 @@ pub(crate) trait Wire {
         Sent::Full
     }
 
-    /// Passes messages that have arrived to the engine, and has it send its answers. Called by threads that wait for room or for an
-    /// answer, without a lock of the engine.
+    /// Passes messages that have arrived to the engine, and makes it send its answers. Called by threads that wait for room or for
+    /// an answer, without a lock of the engine.
     fn progress(&self);
 }
 
