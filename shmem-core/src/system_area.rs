@@ -152,7 +152,8 @@ impl ChunkCounters {
 /// The words of a nonblocking collective, on one PE.
 #[repr(C, align(128))]
 pub struct RequestArea {
-    /// Arrivals in the dissemination rounds. Two sets, used in turn, because another member may start the next collective first.
+    /// Arrivals in the dissemination rounds. Two sets, used in turn, because another member may start the next collective before
+    /// this PE does.
     pub met: [[AtomicU64; ROUNDS]; 2],
     /// Number of chunks that have arrived in each slot, as in a [`ChunkCounters`].
     pub arrived: [AtomicU64; MOST_SLOTS],
@@ -470,8 +471,8 @@ impl PeRecord {
     /// Offset of the word to which child nodes add their answers.
     pub const ECHOES: usize = offset_of!(Self, echoes);
 
-    /// The number that a child node adds to [`ECHOES`](Self::ECHOES) as its answer: whether a thread was awake since the previous
-    /// wave.
+    /// The number that a child node adds to [`ECHOES`](Self::ECHOES) as its answer. `was_awake`: a thread was awake since the
+    /// previous wave.
     pub const fn echo(was_awake: bool) -> u64 {
         1 | (was_awake as u64) << 32
     }

@@ -34,9 +34,9 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Joins the two sides of a transfer. A line of contiguous items matches a region of any shape with as many items, in row-major
-    /// order, so that the transfer packs or unpacks the region. Panics if the sides differ in shape (dimensions of length 1 do not
-    /// count), if they make more than [`MAX_LEVELS`] loops, or if the number of bytes overflows.
+    /// Joins the layouts of destination and source. A line of contiguous items matches a region of any shape with as many items, in
+    /// row-major order, so that the transfer packs or unpacks the region. Panics if the two differ in shape (dimensions of length 1
+    /// do not count), if they make more than [`MAX_LEVELS`] loops, or if the number of bytes overflows.
     #[track_caller]
     pub(crate) const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
@@ -96,7 +96,7 @@ impl Pattern {
     #[inline(always)]
     #[track_caller]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
-        // This does not call `normal`, which takes longer, because every strided routine calls this function.
+        // Does not call `normal`: that takes longer, and every strided routine calls this function.
         let mut levels = [Level::ONCE; MAX_RUNS];
         if block == 0 || count == 0 {
             return Self { block: 0, levels, depth: 0 };
@@ -370,8 +370,8 @@ impl Layout {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` counts blocks of several elements, and run `j` of `other` counts as many elements one by one. Run `j` then
-    /// becomes two loops.
+    /// Whether an axis is selected in blocks here (run `i` counts the blocks), and element by element in `other` (run `j`), with as
+    /// many elements. Run `j` then becomes two loops.
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {

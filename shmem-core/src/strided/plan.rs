@@ -44,7 +44,7 @@ impl TransferPlan {
         Self::of(Pattern::join(to, from), 1 << align.trailing_zeros(), algorithm, thresholds)
     }
 
-    /// Returns the plan for a pattern whose first block is aligned to `align` on both sides.
+    /// Returns the plan for a pattern whose first block is aligned to `align` at destination and source.
     ///
     /// # Panics
     ///

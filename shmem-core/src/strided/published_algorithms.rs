@@ -24,7 +24,7 @@ named! {
     }
 }
 
-/// The columns of the published table: bytes between two blocks ("stride size - block size" in the paper's heading).
+/// The column heads of the published table: bytes between two blocks ("stride size - block size" in the paper).
 pub const GAPS: [usize; 6] = [4, 16, 64, 256, 1024, 4096];
 
 /// The published table: a block size in bytes, and for each of the [`GAPS`] whether Algorithm 2 was faster than Algorithm 1.

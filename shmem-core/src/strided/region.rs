@@ -1,4 +1,4 @@
-//! Regions: the elements of an array that one side of a transfer reads or writes.
+//! Regions: the elements of an array that a transfer reads or writes.
 
 use super::byte_layout::Layout;
 use super::dimensions::{Dim, Shape};
@@ -191,7 +191,7 @@ impl Part {
     }
 }
 
-/// Lowers a region to a layout: the `axes`, and the `part` of each element, of the object `name` with this `shape` and alignment.
+/// Returns the layout of a region: the `axes` of the object `name` with this `shape` and alignment, and the `part` of each element.
 /// Panics if the region has another number of dimensions, is not inside the object, or the alignment is no power of two. (In a
 /// constant, the panic is a compile-time error.)
 #[track_caller]

@@ -1,9 +1,9 @@
 //! Splits patterns: at borders between ranges of memory ([`each_part`]), and to limit the size of a message ([`each_fitting`]).
 //!
 //! To a program an array is one range of elements, but its memory may be several ranges (pieces) on several NUMA nodes. A pattern
-//! for the one range is cut into patterns that are in one piece on each side. A contiguous transfer across a border becomes two,
-//! and a column becomes one loop for each piece. The number of parts depends on the pieces. It depends on the number of blocks only
-//! where blocks cross a border.
+//! for the one range is cut into parts, each in one piece at the destination and in one at the source. A contiguous transfer across
+//! a border becomes two, and a column becomes one loop for each piece. So the number of parts follows from the number of pieces,
+//! and from the number of blocks only where blocks cross a border.
 
 use super::loop_nest::{Level, Pattern};
 
@@ -31,7 +31,8 @@ impl Piece {
     }
 }
 
-/// One side of a pattern: the object's pieces, sorted and without gaps, and the start of the pattern's first block.
+/// The destination or the source of a pattern: the object's pieces, sorted and without gaps, and the start of the pattern's first
+/// block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieced<'a> {
     pub(crate) pieces: &'a [Piece],
@@ -59,7 +60,7 @@ impl Pieced<'_> {
         (Spot { segment: piece.segment, offset }, piece.bytes - inside)
     }
 
-    /// Returns the side with its first block `bytes` bytes later.
+    /// Returns a copy whose first block is `bytes` bytes later.
     fn further(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, ..self }
     }
@@ -72,8 +73,9 @@ pub(crate) struct Spot {
     pub(crate) offset: usize,
 }
 
-/// Splits `pattern` into parts that are in one piece on each side. Calls `each` with the start at the destination, the start at the
-/// source, and the pattern of each part. Panics if a block is in no piece, or beyond the address space.
+/// Splits `pattern` into parts that are in one piece at the destination and in one at the source. Calls `each` with the start at
+/// the destination, the start at the source, and the pattern of each part. Panics if a block is in no piece, or beyond the address
+/// space.
 pub(crate) fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,
@@ -109,7 +111,7 @@ impl PiecedPattern<'_> {
         (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])
     }
 
-    /// Returns a part with another pattern, whose sides start `further` bytes behind the sides of this part.
+    /// Returns a part with another `pattern`. Its destination and source start `further` bytes behind those of this part.
     fn with(&self, pattern: Pattern, further: [usize; 2]) -> Self {
         let [to, from] = self.sides;
         Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }

@@ -99,7 +99,7 @@ impl Doorbell {
     }
 
     /// Sleeps until the bell is [rung](Self::ring), for at most `timeout`. Does not sleep if `done` returns true. May return early,
-    /// so the caller checks again. Rings for watchers alone do not wake it.
+    /// so the caller checks again. A ring that is for watchers only does not wake it.
     pub fn sleep(&self, timeout: Option<Duration>, done: impl FnMut() -> bool) {
         self.sleep_as(None, timeout, done);
     }

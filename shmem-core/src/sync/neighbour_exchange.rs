@@ -81,7 +81,7 @@ impl Turn {
         }
     }
 
-    /// Orders signals that were written by plain stores before later rings. The caller must then ring the neighbours' bells.
+    /// Makes signals that were written by plain stores visible before later rings. The caller must then ring the neighbours' bells.
     #[inline(always)]
     pub fn settle(self) {
         if !mutant("exchange-unsettled") {

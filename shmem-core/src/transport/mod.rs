@@ -55,7 +55,7 @@ pub unsafe trait Transport: Send + Sync {
     /// The transport's name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Costs of operations, as far as they are known. All PEs must return the same costs.
+    /// Costs of operations, as far as they are known, by which algorithms are chosen. All PEs must return the same costs.
     fn costs(&self) -> Row {
         Row::TCP
     }

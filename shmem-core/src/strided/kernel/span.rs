@@ -1,8 +1,8 @@
 //! Copies small blocks, at the same small stride at source and destination, by whole vectors that are stored under a mask.
 //!
-//! The kernel goes over the row in steps of one vector, aligned at the destination. Loads and stores are masked, because gaps may
-//! belong to another PE, and the first and last vector reach beyond the row. Lanes that are masked off touch no memory. The masks
-//! repeat after a number of vectors, the period.
+//! The kernel goes over the row in steps of one vector, aligned at the destination. Loads and stores are masked, because gaps
+//! between blocks may belong to another PE, and the first and last vector reach beyond the row. Lanes that are masked off touch no
+//! memory. The masks repeat after a number of vectors, the period.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
@@ -52,11 +52,11 @@ const fn fits(block: usize, level: Level) -> bool {
 
 /// Returns the number of vectors after which masks repeat.
 const fn period(stride: usize) -> usize {
-    // Divides the stride by its greatest common divisor with a vector, a power of two.
+    // Divides the stride by its greatest common divisor with the bytes of a vector (a power of two).
     stride >> if stride.trailing_zeros() < 6 { stride.trailing_zeros() } else { 6 }
 }
 
-/// The lanes of blocks in the vectors of a period, for a row that begins at the first lane.
+/// For each vector of a period, the lanes that belong to blocks, for a row that begins at the first lane.
 #[derive(Clone, Copy)]
 struct Masks {
     lanes: u128,

@@ -103,8 +103,8 @@ unsafe fn line(to: *mut u8, from: *const u8) {
 
 /// # Safety
 ///
-/// A vector must be writable at `to`, which must be a multiple of its size, and the machine must have the instruction. A fence must
-/// follow: [`sweep`] ends with one.
+/// A vector must be writable at `to`, which must be aligned to the vector's size, and the machine must have the instruction. A
+/// fence must follow: [`sweep`] ends with one.
 #[inline]
 #[target_feature(enable = "avx")]
 unsafe fn stream256(vector: __m256i, to: *mut u8) {

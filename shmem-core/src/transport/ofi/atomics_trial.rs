@@ -135,7 +135,7 @@ impl Fabric {
                 segment: SYSTEM,
                 offset: OFFSET + inside,
             });
-            // All operations with a result come first, then all without. Each must find the value after the previous one.
+            // All operations with a result come first, then all without. Each must find the value that the previous one has left.
             let mut before = 0;
             for (fetches, (op, after)) in
                 [true, false].into_iter().flat_map(|form| SEQUENCE.map(|each| (form, each)))

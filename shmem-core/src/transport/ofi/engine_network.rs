@@ -57,7 +57,7 @@ impl Fabric {
         buffers.waiting.store(unposted.len(), Ordering::Relaxed);
     }
 
-    /// Has the engine carry out messages that have arrived, and answer them.
+    /// Makes the engine carry out messages that have arrived, and answer them.
     pub(super) fn take(&self, arrivals: &[Arrival]) {
         let wire = self.wire();
         for &arrival in arrivals {

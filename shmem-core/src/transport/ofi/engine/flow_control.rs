@@ -196,7 +196,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Takes the destination of a request, which is not answered again or withdrawn until [`finish`](Self::finish).
+    /// Takes the destination of a request. Until [`finish`](Self::finish), the request is neither answered again nor withdrawn.
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Malformed> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Malformed::Answer)?;

@@ -158,8 +158,8 @@ impl Initiator<'_> {
     ///
     /// # Panics
     ///
-    /// If operands or positions that are given per element differ in number from the elements, or no message has room for an
-    /// element: [`places`](super::Limits::places), [`picks`](super::Limits::picks).
+    /// If operands or positions that are given per element differ in number from the elements, or an element fits no message
+    /// ([`places`](super::Limits::places), [`picks`](super::Limits::picks)).
     pub(crate) unsafe fn list(
         self,
         list: Elements<'_>,

@@ -16,9 +16,9 @@
 //!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
-//! * **Flow control.** The window is bounded ([`Limits::window`]). A sender whose window is full makes progress until an answer
-//!   comes. So the memory for each sender is bounded. The target copies the results of a list and keeps them until they are sent,
-//!   since old values cannot be found later. So fewer lists may be unanswered ([`Limits::lists`]), and their results are short.
+//! * **Flow control.** A sender whose window ([`Limits::window`]) is full makes progress until an answer comes. So the memory for
+//!   each sender is bounded. The target copies the results of a list and keeps them until they are sent, since old values cannot be
+//!   found later. So fewer lists may be unanswered ([`Limits::lists`]), and their results are short.
 //! * **No deadlock.** A message that arrives is carried out at once, or queued; the window bounds the queue. Answers for which the
 //!   wire has no room wait in queues, and only the PE that asked waits for them. Answers are not answered.
 //! * **No order.** A message contains all that is needed to carry it out. A longer transfer is cut into parts that may arrive in
@@ -134,7 +134,7 @@ impl Engine {
         self.streams.get(channel).is_answered()
     }
 
-    /// The PEs with unanswered messages, and how many each has.
+    /// The PEs that have not answered messages of this PE, and the number of these messages for each.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
         let each =
             self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests.lock().unanswered())));
@@ -167,7 +167,8 @@ impl Engine {
         self.owing.load(Ordering::Relaxed) > 0
     }
 
-    /// Sends lingering acknowledgements, as far as the wire has room. The rest become pending. Called regularly and before sleep.
+    /// Sends the acknowledgements that linger, as far as the wire has room. The rest become pending. Called regularly and before
+    /// sleep.
     pub(crate) fn flush_answers(&self, wire: &dyn Wire) -> Result<(), MessageError> {
         if self.lingers.swap(false, Ordering::Acquire) {
             for (pe, peer) in self.peers.iter() {
