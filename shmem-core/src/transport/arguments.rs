@@ -83,6 +83,6 @@ pub struct ChannelOptions {
     pub unit: u32,
     /// How the channel's operations are tracked.
     pub tracking: Tracking,
-    /// Whether `quiet` is called only when the channel closes, so that acknowledgements may be late.
+    /// Whether `quiet` is called only after the channel's last operation, so that acknowledgements may be late.
     pub patient: bool,
 }

@@ -3,7 +3,7 @@
 //! Any thread that makes progress sends answers when the wire has room. Until then they wait in queues, bounded by the sender's
 //! window (its limit of unanswered messages). Acknowledgements are counted, and one message carries their number.
 //!
-//! Nobody waits for acknowledgements to a patient sender, which calls quiet only when it closes its channel. They *linger*: they
+//! Nobody waits for acknowledgements to a patient sender, which calls quiet only after its last operation. They *linger*: they
 //! are sent before the next answer that does not linger, when they fill half of the window, or before a waiter or the progress
 //! thread sleeps.
 

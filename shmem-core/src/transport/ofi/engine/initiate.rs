@@ -109,7 +109,7 @@ impl Initiator<'_> {
     }
 
     /// Writes bytes, then changes a signal of the same PE, in one message. The bytes must [fit](Engine::fits) the message. If
-    /// `is_patient`, the acknowledgement may be late, because quiet is called only when the channel closes.
+    /// `is_patient`, the acknowledgement may be late, because quiet is called only after the channel's last operation.
     ///
     /// # Safety
     ///

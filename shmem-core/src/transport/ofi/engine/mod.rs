@@ -1,8 +1,8 @@
 //! The message engine, for operations that one call of the provider cannot do.
 //!
 //! Such operations are sent as messages, which the target's engine carries out. The *window* of a sender is the number of messages
-//! to one PE that it may have unanswered. A *patient* sender (a barrier of the runtime) calls quiet only when it closes its
-//! channel, so acknowledgements to it may be late.
+//! to one PE that it may have unanswered. A *patient* sender (a barrier of the runtime) calls quiet only after its last
+//! operation, so acknowledgements to it may be late.
 //!
 //! ```text
 //! initiator                                    target
