@@ -71,8 +71,8 @@ const PRODUCT: &str = "shmem";
 /// The destination of PEs' output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// The launcher's standard output and standard error. Whole lines are forwarded, but to a terminal, and in a job of one PE, PEs
-    /// write directly.
+    /// The launcher's standard output and standard error. If that is a terminal, or the job has one PE, PEs write to it directly.
+    /// Otherwise the launcher forwards whole lines.
     #[default]
     Inherit,
     /// The launcher's standard output and standard error. Whole lines are forwarded, each after its PE's number.
@@ -232,7 +232,8 @@ impl Launch {
         self
     }
 
-    /// Handles signals to the calling thread during the job. SIGINT, SIGTERM and SIGHUP end it. SIGQUIT prints what each PE does.
+    /// During the job, a SIGINT, SIGTERM or SIGHUP that reaches the thread which calls [`run`](Self::run) ends the job, and a
+    /// SIGQUIT prints what each PE does.
     pub fn watch_signals(mut self) -> Self {
         self.watch_signals = true;
         self
@@ -251,14 +252,15 @@ impl Launch {
     }
 }
 
-/// Launches the calling program, with its arguments, as `pes` PEs (`SHMEM_NPES`). Returns the job's exit code.
+/// Runs the calling program again, with its arguments, as a job of `pes` PEs, as `SHMEM_NPES` asks for. Returns the job's exit
+/// code.
 ///
 /// Must be called before the program starts threads.
 pub fn itself(pes: usize, bind: Bind) -> u8 {
     let run = || {
         let program =
             std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))?;
-        // `/proc/self/exe` leads to this file even if the file was removed, or its name is now that of a newer build.
+        // A file that was removed or replaced by a newer build has no path, but `/proc/self/exe` still leads to it.
         let program = if program.exists() { program } else { "/proc/self/exe".into() };
         let mut words = std::env::args_os();
         let arg0 = words.next();

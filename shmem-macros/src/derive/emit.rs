@@ -1,20 +1,21 @@
 //! Emits the expansion of `#[derive(Symmetric)]`: implementations, and proofs by rustc that fields are plain data without padding.
 //!
-//! An attribute below the derive can change the struct afterwards, a macro in place of a type can expand to another
-//! type each time, and a type can name items around it. So neither the tokens of the struct nor items that the
-//! expansion declares prove anything. The proofs about fields are in one function, `Derived::seen`, and use items of the library.
-//! The function destructures a value of the struct, and compiles only if the struct has exactly these fields with
-//! exactly these types. All other implementations rest on this function.
+//! An attribute below the derive can change the struct afterwards, a macro in place of a type can expand to another type each time,
+//! and a type can name items that the expansion declares. So neither the tokens of the struct nor such items prove anything. The
+//! proofs about fields are the body of one function, `Derived::seen`, and use items of the library. The function destructures a
+//! value of the struct, so it compiles only if the struct has exactly these fields with exactly these types. All other
+//! implementations rest on this function.
 //!
-//! The path of the library (`crate = ..`) may lead to an imitation with other checks. So each check is an item of `Derived`, and
-//! the path that names a check is also the path of the implemented trait. Traits without items are implemented by a macro of the
-//! library (`plain_data!`), whose names are hygienic. All other names only affect error texts.
+//! The program chooses the path of the library (`crate = ..`), which may lead to an imitation with weaker checks. So each check is
+//! an item of the very trait that the expansion implements, `Derived`: an imitated check comes with an imitated trait, which the
+//! library does not accept. Traits without items are implemented by a macro of the library (`plain_data!`), whose names are
+//! hygienic. All other names only affect error texts.
 //!
 //! * Fields are plain data: the type of each implements `FieldOf`.
 //! * A struct has no padding: a constant compares sizes.
 //!
-//! A struct with words (`Atomic`, `Signal`) implements `DerivedWords` instead, with the same proofs. It may be in
-//! symmetric memory, but is no plain data.
+//! A struct with words (`Atomic`, `Signal`) implements `DerivedWords` instead, with the same proofs. It may be in symmetric memory,
+//! but is no plain data.
 //!
 //! The trait `__Types` gives the type of each field one name, which the checks and error texts use.
 
@@ -186,7 +187,7 @@ fn seen(structure: &Structure) -> TokenStream {
     let compared = bindings.iter().enumerate().map(|(at, value)| {
         let (ty, (first, _)) = (field_type(structure, at), messages::ends(&fields[at].ty));
         let found = Ident::new("__found", first);
-        // First `type_of`, then `require_seen`: in one expression, the expected type would influence the inferred type.
+        // Two statements: in one expression, the type that `require_seen` expects could influence the type that rustc infers.
         let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););
         quote! {
             let #found = #derived::type_of(&#value);
@@ -205,8 +206,9 @@ fn mirror(structure: &Structure) -> Ident {
     format_ident!("__NamesOf{}", structure.name.unraw())
 }
 
-/// Emits a struct with the same fields and visibilities, for looking up the fields that `strided!` names. The program's struct
-/// could have further fields by `Deref`. The emitted struct has a `Deref`, to `()`, so a program cannot add one.
+/// Emits a struct with the same fields and visibilities, in which the fields that `strided!` names are looked up. The program's
+/// struct would also find fields through a `Deref`. The emitted struct has a `Deref` already, to `()`, which has no fields, so a
+/// program cannot add one.
 fn names(structure: &Structure) -> TokenStream {
     let (root, mirror) = (&structure.sealed.root, mirror(structure));
     let is_named = structure.fields.first().is_some_and(|field| matches!(field.member, Member::Named(_)));

@@ -1,8 +1,8 @@
 //! PEs of other nodes through libfabric.
 //!
 //! A PE has *units*: endpoints, each with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
-//! operations of the provider. Puts and updates request delivery, so a complete one is remotely visible. The provider makes
-//! connections when they are first needed. Files by layer:
+//! operations of the provider. Puts and atomics without a result ask for completion on delivery, so a complete one is visible at
+//! the target. The provider makes connections when they are first needed. Files by layer:
 //!
 //! ```text
 //! endpoints and completion
@@ -17,7 +17,7 @@
 //!   interface                choice among interfaces of one network
 //!   domain                   addresses of PEs, limits: shared by all endpoints
 //!   job_secret, keys         the job's secret, the keys that follow from it, and registered memory
-//!   sparse                   tables of PEs, of which few entries are used
+//!   sparse                   tables with an entry for each PE, of which few are used
 //! RMA and atomics by the provider
 //!   operation                the provider's operations, in libfabric's form
 //!   rma, amo                 the operations of a transport
@@ -30,8 +30,8 @@
 //!   lent_buffers             bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
-//! Only operations on lists allocate memory each time. Every queue is bounded. If a queue is full (`-FI_EAGAIN`, no free record),
-//! the caller makes progress and retries.
+//! Only operations on lists allocate memory at each call. Every queue is bounded. If a queue is full (`-FI_EAGAIN`, no free
+//! record), the caller makes progress and retries.
 //!
 //! These files implement one type, `Fabric`, and import each other, because a thread that waits in one layer makes progress for all
 //! layers, and progress starts operations.
@@ -115,7 +115,7 @@ struct Fabric {
     engine: Engine,
     buffers: Buffers,
     domain: Domain,
-    /// This PE's system area, with the bell that is rung after changes.
+    /// This PE's system area. It contains the bell, which wakes threads that sleep until a word of this PE changes.
     slot: OnceLock<Target>,
     handover: Handover,
     unawaited: Mutex<Unawaited>,
@@ -126,8 +126,8 @@ struct Fabric {
     on_failure: OnFailure,
 }
 
-/// Operations of [`tell`](crate::transport::Transport::tell), which no thread awaits: their channel, and their number since the
-/// channel was last found quiet.
+/// Operations of [`tell`](crate::transport::Transport::tell), which no thread awaits: their channel, and how many were started
+/// since the channel was last found to have none in flight.
 #[derive(Default)]
 struct Unawaited {
     channel: Option<Channel>,
@@ -185,7 +185,8 @@ impl Ofi {
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
-    /// Names provider, interface and libfabric's version, for reports. Adds whether keys are short, or chosen by the provider.
+    /// Names provider, interface and libfabric's version, for reports. Adds whether remote keys have fewer than 8 bytes, or are
+    /// chosen by the provider.
     pub fn describe(&self) -> String {
         let Domain { provider, interface, demands, .. } = &self.fabric.domain;
         let (major, minor) = self.fabric.domain.library().version();
@@ -208,8 +209,8 @@ impl Ofi {
         Ok([domain.provider.as_bytes(), &[0], &name].concat())
     }
 
-    /// Returns the address in `said`, the result of [`address`](Self::address) on `pe`, for [`AddressTable`]. `own` is its result
-    /// on the calling PE.
+    /// Returns the part of `said` that [`AddressTable`] stores for `pe`: the address without the provider's name. `said` and `own`
+    /// are the results of [`address`](Self::address) on `pe` and on the calling PE.
     ///
     /// # Errors
     ///
@@ -337,12 +338,12 @@ impl Fabric {
         self.engine.owes() || self.buffers.wait() || self.signals.any()
     }
 
-    /// Whether an operation of this PE is in flight, or something is still to be passed to the provider.
+    /// Whether the provider has an operation of this PE in flight, or something is still to be passed to the provider.
     fn is_under_way(&self) -> bool {
         self.waits_for_room() || self.made().any(|port| port.in_flight() > 0)
     }
 
-    /// Whether an operation or a message of this PE is not complete, or something is still to be passed to the provider.
+    /// As [`is_under_way`](Self::is_under_way); also true while a message of this PE is unanswered.
     fn awaits(&self) -> bool {
         self.is_under_way() || self.engine.unanswered().next().is_some()
     }
@@ -352,7 +353,7 @@ impl Fabric {
         if !self.awaits() {
             return false;
         }
-        // If the lock is held, its holder is starting an operation that no thread awaits, but may itself wait for room.
+        // The lock's holder is starting an operation that no thread awaits, but may wait for room itself, so something is awaited.
         let Some(mut unawaited) = self.unawaited.try_lock() else { return true };
         if unawaited.channel.is_some_and(|channel| self.is_quiet(channel)) {
             *unawaited = Unawaited::default();
@@ -372,13 +373,14 @@ impl Fabric {
         }
     }
 
-    /// A number that changes when a message is received, a buffer's message is sent, or a counted operation completes.
+    /// A number that changes when a message is received, a buffer's message is sent, or a counted operation completes. While it
+    /// stays the same, operations make no progress.
     fn moved(&self) -> u64 {
         let messages = self.buffers.moved.load(Ordering::Relaxed);
         self.made().fold(messages, |moved, port| moved.wrapping_add(port.unit.endpoint.completed()))
     }
 
-    /// A number that changes while threads of the program poll.
+    /// A number that changes while threads of the program poll, for the progress thread, which then parks.
     fn activity(&self) -> u64 {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks.load(Ordering::Relaxed)))
     }

@@ -44,7 +44,7 @@ pub struct Managed {
     manager: Arc<dyn ProcessManager>,
     number: usize,
     hosts: EqualRun<u32>,
-    /// Whether each PE counts as alone on its host.
+    /// Whether each PE counts as alone on its host, and shares no memory with others.
     is_apart: bool,
     /// A [`Host`] in the first PE of a host, and a [`Served`] in the others.
     exchange: Box<dyn Exchange>,
