@@ -56,7 +56,7 @@ const LENGTH: usize = 8;
 /// Time limit of answers that depend on no other process. The peer may be no launcher, and never answer.
 const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 
-/// Time for the launcher to read this process's output, and time for it to end the job.
+/// Time limits of an abort: for the launcher to read this process's output, and then for it to end the job.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) struct Client {
@@ -92,7 +92,7 @@ impl Client {
             let (rank, size): (usize, usize) =
                 (number(RANK, std::env::var_os(RANK))?, number(SIZE, std::env::var_os(SIZE))?);
             if size == 1 {
-                // Not claimed, because a shell may have started several processes with these variables, each a job of one PE.
+                // Not joined, because a shell may have started several processes with these variables, each a job of one PE.
                 return Ok(None);
             }
             let claim = Claim::new(&format!("pmi-{}", rustix::fs::fstat(socket)?.st_ino), &rank.to_string())?;
@@ -138,7 +138,7 @@ impl Client {
     }
 
     /// Returns upper limits on the bytes of a key and of a value: the launcher's, or lower ones by [`MOST_KEY`] and
-    /// [`MOST_REQUEST`]. Each put asks the launcher again, because few processes put.
+    /// [`MOST_REQUEST`]. Each put asks the launcher for them again: few processes put, so that costs little.
     fn longest(&self) -> io::Result<(usize, usize)> {
         self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;

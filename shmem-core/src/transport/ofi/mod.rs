@@ -373,8 +373,8 @@ impl Fabric {
         }
     }
 
-    /// A number that changes when a message is received, a buffer's message is sent, or a counted operation completes. While it
-    /// stays the same, operations make no progress.
+    /// A number that changes when a message is received, a buffer's message is sent, or a counted operation completes. The check
+    /// for stalled operations compares it.
     fn moved(&self) -> u64 {
         let messages = self.buffers.moved.load(Ordering::Relaxed);
         self.made().fold(messages, |moved, port| moved.wrapping_add(port.unit.endpoint.completed()))

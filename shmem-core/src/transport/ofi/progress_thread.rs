@@ -1,8 +1,8 @@
 //! The progress thread, which serves other PEs while the program computes.
 //!
-//! Providers move data only in calls of the library. So one thread sleeps on the queue of the unit that other PEs address. A target
-//! is not notified when its memory is written. So after each wake the thread rings the bell of the PE's slot, so that sleeping
-//! waiters check their words. If threads cannot sleep on the queue, the thread polls it at growing intervals.
+//! Providers move data only in calls of libfabric. So one thread sleeps on the queue of the unit that other PEs address. A put does
+//! not notify its target. So after each wake the thread rings the bell of its own PE, so that sleeping waiters check their words.
+//! If threads cannot sleep on the queue, the thread polls it at growing intervals.
 //!
 //! While threads of the program poll, each of their completions would wake the progress thread, which would take a core from them.
 //! So after each wake it parks, for a while or until a waiter is about to sleep ([`Handover`]). The waiter increments a count, then
@@ -28,7 +28,8 @@ use super::{Fabric, file_descriptors};
 const FIRST_PARK: Duration = Duration::from_micros(200);
 const LAST_PARK: Duration = Duration::from_millis(1);
 
-/// Longest time between two polls of a polling thread. A poll that moves data takes longer, so one poll keeps the thread parked.
+/// Longest mean time between polls of program threads for which the progress thread begins to park. To keep it parked, one poll
+/// since its last wake is enough, because a poll that moves data takes longer.
 const POLLING: Duration = Duration::from_micros(50);
 
 /// Time for which the thread polls after a completion, if there is a core for it, because parts of long messages arrive at shorter
@@ -45,7 +46,7 @@ const LAST_LOOK: Duration = Duration::from_millis(1);
 /// Interval between two checks that operations in flight make progress.
 const WATCH: Duration = Duration::from_millis(100);
 
-/// Number of progress checks for each check that file descriptors are left.
+/// Number of checks for progress from one check for free file descriptors to the next.
 const DESCRIPTORS: u32 = 10;
 
 pub(super) struct ProgressThread {
@@ -216,7 +217,7 @@ impl Handover {
         self.sleeps.load(Ordering::SeqCst)
     }
 
-    /// Parks the thread by `sleep`, unless a waiter was about to sleep since [`sleeps`](Self::sleeps) returned `sleeps`.
+    /// Parks the thread by `sleep`, unless a waiter was about to sleep since [`sleeps`](Self::sleeps) returned the argument.
     pub(super) fn park(&self, sleeps: u64, sleep: impl FnOnce()) {
         self.parked.store(true, Ordering::SeqCst);
         if self.sleeps() == sleeps {

@@ -29,7 +29,7 @@ use crate::transport::{
     singly,
 };
 
-/// Longest sleep of a waiter. The progress thread wakes the waiter, unless another thread of the program has read the completion.
+/// Longest sleep of a waiter. The progress thread wakes it, but misses a completion that another thread of the program has read.
 const SLEEP: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy)]
@@ -47,9 +47,9 @@ impl Fabric {
 
     /// Transfers bytes between this PE and another, in pieces of a size that the provider allows.
     ///
-    /// A put whose source may change on return is injected if it is only counted and the provider allows it, copied if it is short,
-    /// and otherwise awaited. Also awaited are a get that must be complete on return, and the pieces before a signal if there are
-    /// several. Pieces go through the buffers of records if local memory must be registered, but is not.
+    /// A put whose source may change on return is injected if it is counted (no event) and the provider allows it, copied if it is
+    /// short, and otherwise awaited. Also awaited are a get that must be complete on return, and the pieces before a signal if
+    /// there are several. Pieces go through the buffers of records if local memory must be registered, but is not.
     ///
     /// # Safety
     ///
@@ -89,7 +89,7 @@ impl Fabric {
                 }
                 Transfer::Get | Transfer::Put => self.on_completion(channel, bytes),
             };
-            // An event is not injected, because ofi_rxm counts injected operations, but does not report them.
+            // Only counted operations: ofi_rxm counts injected ones, but does not report them, so an event would never end.
             let injects =
                 is_put && !waits && matches!(on_completion, OnCompletion::Counted) && bytes <= demands.inject;
             let prepare = |record: &Record| {
@@ -145,15 +145,15 @@ impl Fabric {
             // SAFETY: the caller of `put_signal` has promised an aligned signal.
             let sent = unsafe { self.update(channel, signal, Width::W8, op.into(), false) };
             if sent == Sent::Done {
-                // Ended after the update was started, so that a thread that finds no event finds the update in flight, or complete.
+                // The signal's event ends only now, so that a thread that finds no event finds the update in flight, or complete.
                 self.stream(channel).ended();
             }
             sent == Sent::Done
         });
     }
 
-    /// The action after an operation of `bytes` bytes without signal or buffer: an event ends, or nothing, if the operation is only
-    /// counted.
+    /// What to do at the completion of an operation of `bytes` bytes without signal or buffer: end its event, or nothing if the
+    /// operation is counted.
     pub(super) fn on_completion(&self, channel: Channel, bytes: usize) -> OnCompletion {
         let is_event = self.stream(channel).tracking().is_event(bytes);
         if is_event { OnCompletion::Event(channel) } else { OnCompletion::Counted }
@@ -165,7 +165,7 @@ impl Fabric {
 
     /// Whether it is faster to pack blocks into messages, each with room for `message` bytes.
     fn packs(&self, pattern: &Pattern, message: usize) -> bool {
-        // Algorithm 1 is a put for each block, on all transports.
+        // With the setting "algorithm 1", each block is a put, on all transports.
         let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;
         let blocks = Blocks { count: pattern.count(), bytes: pattern.block() };
         !is_split && self.row().choose(blocks, message) == Way::Messages
@@ -178,7 +178,8 @@ impl Fabric {
             _ if elements.len() < 2 => return false,
             ListRequest::Pick(_) => limits.picks(elements.size),
             ListRequest::Place(_) => limits.places(elements.size),
-            // The engine makes this change, and without a list each word would be a message.
+            // The provider cannot make this change, so the engine does, and would send a message for each word if there were no
+            // list.
             ListRequest::Change(change, _) if self.word(change.width, change.at(0)).is_none() => return true,
             ListRequest::Change(..) => true,
         };

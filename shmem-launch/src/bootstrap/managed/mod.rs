@@ -65,8 +65,8 @@ impl Managed {
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
-        // The innermost launcher is the one whose PMI socket the parent process has made, or else the PMIx launcher. A process of
-        // `mpirun` in a job of `srun --mpi=pmi2` may have inherited the PMI socket of the outer job.
+        // Joins the innermost launcher. If the parent process made the PMI socket, that is the PMI launcher. Otherwise PMIx is
+        // tried first: a process of `mpirun` in a job of `srun --mpi=pmi2` may have inherited the PMI socket of the outer job.
         let by_pmi = || {
             // SAFETY: the caller keeps this function's contract.
             let joined = unsafe { pmi::Client::connect() }?;
@@ -165,7 +165,7 @@ impl Bootstrap for Managed {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // Outside `process_exit::end`, which limits the time of its closure.
+        // Not in the closure below, whose time `process_exit::end` limits.
         self.watch.await_turn();
         process_exit::end(code, || {
             if !self.watch.may_report() {

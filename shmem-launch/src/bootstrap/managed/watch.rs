@@ -80,7 +80,8 @@ impl Watch {
     fn run(&self) {
         let mut watched = self.channels.clone();
         while !watched.is_empty() {
-            // Without flags, `poll` reports only that the other end has closed. Packets are left to the thread in a fence or share.
+            // Without flags, `poll` reports only that the other end has closed. Packets are for the thread that is in a fence or a
+            // `share`.
             let mut list: Vec<_> =
                 watched.values().map(|channel| PollFd::new(channel, PollFlags::empty())).collect();
             if rustix::io::retry_on_intr(|| poll(&mut list, None)).is_err() {
