@@ -62,8 +62,8 @@ pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
     }
 }
 
-/// Reads the value of a partition variable: traits, and the path of the partition's file. [`check_traits`] checks these
-/// traits together with the program's.
+/// Reads the value of a partition variable: traits, and the path of the partition's file. [`check_traits`] checks these traits
+/// after they are merged with those that the program declares.
 ///
 /// # Errors
 ///

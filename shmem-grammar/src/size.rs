@@ -66,7 +66,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
 ///
 /// # Errors
 ///
-/// If the text that is read is no size, or does not fit in 64 bits. Without a suffix, all of the text is read.
+/// If the text does not begin with a size that fits in 64 bits, or has no suffix, but other text after the number.
 pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     let text = text.trim();
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Loads, stores, copies and atomics in the arena.
+//! Loads, stores, copies and atomics in the arena: the addresses of the symmetric memory of all PEs of the node.
 //!
 //! Other PEs, and other threads of this PE, may access the same bytes at the same time. The head of [`shared`] has the rules: no
 //! access here is a plain (non-atomic) one, and no reference to the memory exists while these functions can reach it
@@ -12,7 +12,8 @@ use super::atomic_op::{AtomicOp, SignalOp, Width, apply};
 use crate::shared::{self, Register};
 use crate::sync::Doorbell;
 
-/// Copies into the arena and out of it. Source and destination may overlap (a put to the own PE). Symmetric types have no padding.
+/// Copies into the arena and out of it. Source and destination may overlap (a put to the own PE). Symmetric types have no padding,
+/// so all bytes are initialised.
 pub(crate) use crate::shared::{copy as get, copy as put};
 
 /// Reads a value. A number is read atomically, unless `is_named`: then a field of another size may overlap it

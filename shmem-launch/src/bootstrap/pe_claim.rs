@@ -15,7 +15,7 @@ use rustix::process::{Pid, getuid};
 use super::socket_peer::Peer;
 use crate::diagnostics::say;
 
-/// Upper limit on the bytes of the job's name in a socket's name, which has at most 107 bytes. The last bytes are used.
+/// Upper limit on the bytes of the job's name in a socket's name, which has at most 107 bytes. A longer name is cut at its front.
 const MOST: usize = 64;
 
 /// The exclusive right to be a PE: while this value lives, no other process has it.

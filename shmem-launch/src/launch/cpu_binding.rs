@@ -56,7 +56,7 @@ impl Bind {
     }
 }
 
-/// Returns the CPUs of each PE. `groups` has the CPUs of each NUMA node: in all at least as many as PEs.
+/// Returns the CPUs of each PE. `groups` has the CPUs of each NUMA node, and must have at least as many CPUs as there are PEs.
 fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     if pes <= groups.len() {
         return parts(groups, pes);
@@ -74,7 +74,7 @@ fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) ->
     groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect()
 }
 
-/// Concatenates consecutive lists, so that `parts` lists remain. The numbers of joined lists differ by at most one.
+/// Joins neighbouring lists, so that `parts` lists remain, each made of equally many lists, or of one more.
 fn parts(lists: &[Vec<usize>], parts: usize) -> Vec<Vec<usize>> {
     let start = |part| lists.len() * part / parts;
     (0..parts).map(|part| lists[start(part)..start(part + 1)].concat()).collect()

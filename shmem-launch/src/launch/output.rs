@@ -34,8 +34,9 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// Returns a PE's output pipes, each as the list of streams that write to the pipe. If both streams of the launcher are one file,
-/// both streams of the PE share a pipe, which keeps their order. Output of a pipe goes to the first stream of its list.
+/// Returns the pipes that a PE needs, each as the list of its streams that write to the pipe. A stream in no list writes to the
+/// terminal. If both streams of the launcher are one file, both streams of the PE share a pipe, which keeps their order. Output of
+/// a pipe goes to the first stream of its list.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
@@ -128,7 +129,8 @@ impl Forwarders {
         forwarder.ended.as_ref().map(|(result, _)| result.map_err(io::Error::from))
     }
 
-    /// Closes a stream; the caller closes standard output first. Returns whether the caller must wait for the stream's thread.
+    /// Ends the forwarding to a stream. The caller must end standard output's first. Returns whether the caller must wait for the
+    /// stream's thread.
     pub(crate) fn close(&mut self, stream: StdStream) -> bool {
         if stream == StdStream::Out && self.0.len() == 1 {
             // One thread serves both streams, and standard error is closed later, after the launcher's own lines.

@@ -276,8 +276,8 @@ impl Run {
         }
     }
 
-    /// Blocks until all output is written to a stream, however long its reader takes, but only until a signal or the job's time
-    /// limit. If one of these has ended the job, blocks for [`GRACE_OF_USER`] at most.
+    /// Blocks until all output is written to a stream. A slow reader is waited for, but only until a signal or the job's time
+    /// limit, or for [`GRACE_OF_USER`] if one of these has ended the job.
     fn write_rest(&mut self, kind: StdStream) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };

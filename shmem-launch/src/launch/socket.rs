@@ -1,4 +1,4 @@
-//! The socket between a PE and its launcher, or the first PE of its host, for packets of bytes and descriptors.
+//! The socket that connects a PE to its launcher or to the first PE of its host, for packets of bytes and descriptors.
 //!
 //! `SOCK_SEQPACKET` preserves packets with their descriptors, and sends a packet as a whole or not at all, so packets of several
 //! threads do not mix. The kernel identifies the sender of each packet (`SCM_CREDENTIALS`).

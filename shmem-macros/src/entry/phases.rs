@@ -1,9 +1,9 @@
-//! Refuses uses of the world inside its own phases, as in `world.local(&A, |a| world.local(&B, ..))` and
-//! `world.local(&A, |a| world.put(..))`.
+//! Refuses uses of the world inside its own phases (the closures of `world.local`, `world.frozen` and the like), as in
+//! `world.local(&A, |a| world.local(&B, ..))` and `world.local(&A, |a| world.put(..))`.
 //!
-//! rustc refuses such a use by two borrow errors, neither of which names phases. In a function with an attribute of
-//! this library, the macro replaces the use by one error that names the remedy. rustc adds no error of its own, because
-//! it does not check borrows of an expression that contains an error.
+//! rustc refuses such a use by two borrow errors, neither of which names phases. In a function with an attribute of this library,
+//! the macro replaces the use by one error that names the remedy. rustc adds no error of its own, because it does not check borrows
+//! of an expression that contains an error.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};

@@ -1,8 +1,8 @@
 //! The choice among interfaces of one network.
 //!
-//! libfabric names the network of each entry, and PEs on networks of the same name reach each other. So a PE may choose any
-//! interface of the best entry's network. It chooses the interface that is nearest to its CPUs. Of equally near ones, the PEs of a
-//! host use each in turn.
+//! libfabric offers providers on interfaces, and names the network of each interface. PEs on networks of the same name reach each
+//! other. So a PE may choose any interface of the best offer's network. It chooses the interface that is nearest to its CPUs. Of
+//! equally near ones, the PEs of a host use each in turn.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -23,8 +23,8 @@ pub struct Offer {
     pub address: Option<IpAddr>,
     /// The NUMA node that the interface is attached to; `None`: not known, or none.
     pub node: Option<u32>,
-    /// Whether the interface has no device (a bridge, one end of a pair). libfabric lists interfaces of containers before those of
-    /// the machine, although they reach no other host.
+    /// Whether the interface has no device (a bridge, one end of a virtual cable). libfabric lists interfaces of containers before
+    /// those of the machine, although they reach no other host.
     pub is_virtual: bool,
     /// Whether the provider offers atomic operations.
     pub atomics: bool,

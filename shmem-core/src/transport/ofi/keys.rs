@@ -1,9 +1,9 @@
 //! Remote keys, and registered memory.
 //!
 //! If the provider allows it, keys are derived from the job's [secret](super::Secret), with as many bytes as the provider allows. A
-//! segment then has the same key on all PEs. If its first byte also has address 0, no PE keeps a table of keys. If the provider
-//! chooses keys, or demands virtual addresses, PEs exchange keys and addresses, and keep a table for each segment. Other registered
-//! memory has the next unused key of its PE.
+//! segment then has the same key on all PEs. If offsets in the segment serve as its addresses too, no PE keeps a table of keys. If
+//! the provider chooses keys, or demands virtual addresses, PEs exchange keys and addresses, and keep a table for each segment. A
+//! PE registers other memory with the next derived key that it has not used.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -41,7 +41,7 @@ impl JobKeys {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
         let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
         for segment in 0..MAX_SEGMENTS as u32 {
-            // If two segments would have the same key, the second one uses its next key, on all PEs alike.
+            // If a segment would have the key of an earlier one, the next attempt's key is tried. All PEs compute the same keys.
             let mut tries =
                 (0..).map(|attempt| secret.number("the key of a segment", segment, attempt) & bits);
             let key = tries.find(|key| is_key(*key, bits) && !segments.contains(key));
@@ -85,7 +85,7 @@ pub(super) struct Keys {
 
 #[derive(Default)]
 struct OfSegment {
-    /// Offset of the segment from the start of a slot, in bytes.
+    /// Offset of the segment from the start of its PE's slot (range of addresses), in bytes.
     start: AtomicUsize,
     /// Key and address of the segment on each PE, if the provider chooses keys or uses virtual addresses.
     on_wire: OnceLock<Box<[[AtomicU64; 2]]>>,

@@ -1,9 +1,9 @@
 //! Operations of a unit: starting them, waiting for them, and reading their completions.
 //!
-//! An operation is either counted, or an *event* of its stream, as [`Tracking`](crate::transport::Tracking) says. A quiet learns
-//! from the unit's counter that counted operations are complete, and from the queue's reports that events are. An event keeps a
-//! record until its completion is reported. A read into a record's buffer is always an event, because the counter could count it
-//! before the bytes are copied to the destination.
+//! [`Tracking`](crate::transport::Tracking) says whether an operation is *counted*, or an *event* of its stream, which is its
+//! channel's completion state. A quiet learns from the unit's counter that counted operations are complete, and from the queue's
+//! reports that events are. An event keeps a record until its completion is reported. A read into a record's buffer is always an
+//! event, because the counter could count it before the bytes are copied to the destination.
 
 use core::ffi::{c_int, c_void};
 
@@ -196,7 +196,8 @@ impl Port<'_> {
         self.unit.counter.begin();
         match attempt() {
             0 => {
-                // Counts as a poll, because a thread that starts many operations will read completions soon.
+                // Counts as a poll, so that the progress thread parks: a thread that starts many operations will read completions
+                // soon.
                 self.unit.looked();
                 Ok(Some(()))
             }
@@ -384,7 +385,8 @@ impl Port<'_> {
 }
 
 impl Fabric {
-    /// Waits for the operations and messages of a stream, events first, because a signal is an event until it is sent.
+    /// Waits for the operations and messages of a stream. Waits for events first: a signal is an event until it is sent, and then
+    /// an operation.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);

@@ -49,7 +49,7 @@ impl PendingSignals {
         self.delivered.load(Ordering::Relaxed)
     }
 
-    /// Calls `send` for each due signal. A signal stays due if `send` returns `false`, because there was no room.
+    /// Calls `send` for each due signal. It returns `false` if there was no room; the signal then stays due.
     pub(super) fn send(&self, mut send: impl FnMut(SignalUpdate) -> bool) {
         for _ in 0..self.delivered() {
             // Empty if other threads are sending the remaining signals.

@@ -165,7 +165,7 @@ impl Fabric {
 
     /// Whether it is faster to pack blocks into messages, each with room for `message` bytes.
     fn packs(&self, pattern: &Pattern, message: usize) -> bool {
-        // With the setting "algorithm 1", each block is a put, on all transports.
+        // With algorithm 1 (`SHMEM_STRIDED_ALGORITHM`), each block is a put, on all transports.
         let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;
         let blocks = Blocks { count: pattern.count(), bytes: pattern.block() };
         !is_split && self.row().choose(blocks, message) == Way::Messages
@@ -389,7 +389,8 @@ unsafe impl Transport for Ofi {
     }
 
     fn sleeps(&self) -> Duration {
-        // Sends acknowledgements of messages that this thread has received while the progress thread was parked.
+        // The progress thread may be parked, so this thread sends the acknowledgements of messages that it received, before it
+        // sleeps.
         self.fabric.flush_answers();
         self.fabric.handover.to_thread();
         match self.fabric.first().unit.endpoint.descriptor() {

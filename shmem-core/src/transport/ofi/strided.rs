@@ -1,6 +1,6 @@
 //! The cost model that chooses how blocks are sent: in messages to the target's engine, or by an operation for each block.
 //!
-//! A message is one operation for any number of blocks, but the processors of both sides copy every byte once more. A [cost
+//! A message is one operation for any number of blocks, but the processors of both PEs copy every byte once more. A [cost
 //! model](Row) predicts the faster way, after LogGP (Alexandrov et al., 1995), with terms for packing. Its numbers are compiled in
 //! for known providers; `shmem-perf ofi --costs` measures them.
 
