@@ -80,7 +80,7 @@ pub(crate) fn expect_read(from: *const u8) {
     let _ = from;
 }
 
-/// Applies `op` to a word atomically, rings the owner's bell unless `op` is a fetch, and returns the old value.
+/// Applies `op` to a word atomically, wakes the owner's sleepers by its bell unless `op` is a fetch, and returns the old value.
 ///
 /// # Safety
 ///
@@ -95,9 +95,9 @@ pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Do
     before
 }
 
-/// Changes a signal after earlier writes, and rings its owner's bell. `Set` is an atomic store, not a read-modify-write: other
-/// atomic operations come before or after it as a whole, and its old value is not needed. The change is visible when this function
-/// returns.
+/// Changes a signal after earlier writes, and wakes the owner's sleepers by its bell. `Set` is an atomic store, not a
+/// read-modify-write: other atomic operations come before or after it as a whole, and its old value is not needed. The change is
+/// visible when this function returns.
 ///
 /// # Safety
 ///

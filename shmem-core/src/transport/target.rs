@@ -68,7 +68,7 @@ impl Target {
         });
     }
 
-    /// Applies `op` to a word atomically, rings the PE's bell unless `op` is a fetch, and returns the old value.
+    /// Applies `op` to a word atomically, wakes the PE's sleepers by its bell unless `op` is a fetch, and returns the old value.
     ///
     /// # Panics
     ///
@@ -89,14 +89,16 @@ impl Target {
         // SAFETY: `at` has found the word in the target, at an aligned offset (asserted), and a slot starts on a page. Words are
         // changed by atomics only.
         let before = unsafe { apply(word, width, op) };
-        // Every change rings the bell, because a message does not say whether the word is the program's or the runtime's.
+        // Every change wakes all sleepers: a message does not say whether the word is the program's, for which only some of them
+        // wait.
         if !matches!(op, AtomicOp::Fetch) {
             self.ring();
         }
         before
     }
 
-    /// Rings the PE's bell, after a read-modify-write of a word.
+    /// Rings the PE's bell, which wakes its sleepers. Only a word that was changed by a read-modify-write is sure to be seen by
+    /// them.
     pub fn ring(self) {
         // SAFETY: the slot starts with the system area, which starts with the bell (`new`).
         let bell: &Doorbell = unsafe { &(*self.slot.cast::<crate::system_area::SystemArea>()).doorbell };

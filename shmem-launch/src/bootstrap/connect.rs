@@ -29,8 +29,8 @@ pub enum Connection {
 ///
 /// # Safety
 ///
-/// At most one call in a process, which has no other world: PEs get references to memory that other PEs [share](Bootstrap::share),
-/// and trust the values that other PEs put. If the settings name a file for libpmix, it must be libpmix.
+/// A process must call this at most once, and must have no other world: PEs get references to memory that other PEs
+/// [share](Bootstrap::share), and trust the values that other PEs put. If the settings name a file for libpmix, it must be libpmix.
 pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
     // SAFETY: this is the process's only call, without another world (caller), and the job's only PE is this process.
     let alone = || Ok(Connection::Joined(Box::new(unsafe { Managed::by(Singleton::new()) }?)));

@@ -62,7 +62,8 @@ pub(super) fn refuse() -> io::Result<()> {
 
 /// Returns this process's number and an error if a launcher has started several processes. `variable` reads the environment.
 fn several(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, String)> {
-    // No launcher was joined. So if `PMI_FD` is set, its socket is missing, and that launcher's other variables are left over, too.
+    // No launcher was joined. So if `PMI_FD` is set, its socket is missing, and that launcher's other variables are left over, too,
+    // and do not count.
     let is_announced = variable(pmi::FD).is_some();
     let said = |size: &str, rank: &str| (variable(size), variable(rank));
     let is_left_over = |size: &str, rank: &str| {

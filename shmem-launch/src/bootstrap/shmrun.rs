@@ -32,7 +32,7 @@ pub struct Local {
     exchange: Served,
     number: usize,
     hosts: EqualRun<u32>,
-    /// Whether each PE counts as alone on its host.
+    /// Whether each PE counts as alone on its host, and shares no memory with others.
     is_apart: bool,
     exchanged: Mutex<Exchanged>,
     /// A pipe from the launcher. When the launcher's end closes, the kernel kills this process.
@@ -186,8 +186,8 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
 }
 
-/// Asks the kernel to kill this process when the launcher has ended, because the end of a launcher closes its end of the lifeline.
-/// (The launcher also sets `PR_SET_PDEATHSIG`, which does not reach a PE below a wrapper script.)
+/// Asks the kernel to kill this process when the launcher's end of the lifeline closes, as it does when the launcher ends.
+/// (`PR_SET_PDEATHSIG`, which the launcher also sets, does not reach a PE below a wrapper script.)
 fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     const F_SETSIG: libc::c_int = 10;
     let raw = lifeline.as_raw_fd();

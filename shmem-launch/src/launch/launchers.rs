@@ -53,7 +53,7 @@ impl Launch {
             Some(time) => {
                 // Not 0, which would mean no limit.
                 let time = time.max(Duration::from_millis(1));
-                // By timeout(1), because time limits of launchers lead to other exit codes.
+                // By timeout(1), which exits with 124. Time limits of launchers lead to other exit codes.
                 let mut command = Command::new("timeout");
                 command.args(["--foreground", GRACE, &time.as_secs_f64().to_string()]).arg(&words[0]);
                 command
@@ -68,7 +68,7 @@ impl Launch {
             };
         }
         if matches!(dialect, Dialect::OpenMpi | Dialect::Prrte) {
-            // Only for Open MPI and PRRTE, because Hydra and Slurm pass on the whole environment.
+            // Open MPI and PRRTE pass on only variables that are named. Hydra and Slurm pass on the whole environment.
             let given = variables.iter().filter(|(_, value)| value.is_some());
             given.for_each(|(name, _)| _ = command.arg("-x").arg(name));
         }

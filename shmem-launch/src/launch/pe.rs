@@ -212,7 +212,7 @@ impl PeProcess {
 
     pub(crate) fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
-            // The number still belongs to the child, because the child was not yet waited for.
+            // The process ID still belongs to the child, because the child was not yet waited for.
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
         if let Some(Joined { handle: Some(handle), gone: false, .. }) = &self.joined {

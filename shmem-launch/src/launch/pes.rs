@@ -20,7 +20,7 @@ use super::socket::Packet;
 use super::spawn::Spawner;
 use crate::codec;
 
-/// Time that a PE may be unreachable while its child process still runs. After that the PE counts as dead.
+/// Time that a PE may be unreachable while the process that the launcher started for it still runs. After that it counts as dead.
 const LOST: Duration = Duration::from_millis(500);
 
 /// Polling interval for processes without a pidfd, for PEs that cannot be reached, and while PEs settle after a death.

@@ -55,7 +55,7 @@ pub(crate) enum ToLauncher {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToPe {
-    /// The host number of each PE. The lifeline is ancillary data.
+    /// The host number of each PE. The PE's end of the lifeline, a pipe that closes when the launcher dies, is ancillary data.
     Welcome {
         hosts: Vec<u32>,
     },

@@ -122,7 +122,7 @@ fn layout(structure: &Structure) -> TokenStream {
     )
 }
 
-/// Returns the name of the trait whose items are the checks.
+/// Returns the name of the trait that the expansion implements, whose items check the struct.
 fn derived_name(structure: &Structure) -> &'static str {
     if structure.has_words { "DerivedWords" } else { "Derived" }
 }

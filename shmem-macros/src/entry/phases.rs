@@ -13,7 +13,7 @@ use crate::messages;
 
 const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
 
-/// Refuses uses of the function's `&mut World` inside its phases.
+/// Refuses uses of the function's `&mut World` in the closures of the methods [`PHASES`] of that world.
 pub(super) fn refuse_nested(function: &mut ItemFn) {
     let mut worlds: Vec<_> = function.sig.inputs.iter().filter_map(world).collect();
     // A name that a pattern binds again may no longer be the world.
@@ -43,7 +43,7 @@ fn world(parameter: &FnArg) -> Option<Ident> {
 
 struct Search {
     worlds: Vec<Ident>,
-    /// The method that opens the enclosing phase.
+    /// The method in whose closure (phase) the search is.
     outer: Option<Ident>,
 }
 
@@ -59,7 +59,7 @@ impl Search {
             && matches!(call.args.last(), Some(Expr::Closure(_)))
     }
 
-    /// Returns the error that replaces an expression inside a phase opened by `outer`, if the expression uses the world.
+    /// Returns the error that replaces an expression in the closure of the method `outer`, if the expression uses the world.
     fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<Expr> {
         match expr {
             Expr::MethodCall(call) if self.opens(call) => {

@@ -11,7 +11,8 @@ use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::bindings::FI_REMOTE_WRITE;
 use crate::libfabric::{Endpoint, Registration};
 
-/// Upper limit on the grants that a PE makes, so that a slot's number fits the eight bits that it has in [`Written`].
+/// Upper limit on the grants (slots for one sender) that a PE makes, so that a slot's number fits the eight bits that it has in
+/// [`Written`].
 pub(super) const MOST: usize = 32;
 
 /// Number of completion queue entries that writes to all slots need.
@@ -51,7 +52,8 @@ pub(super) struct BounceMemory {
     slot: usize,
 }
 
-/// The memory of a grant. Fields are in drop order: the registration closes before its memory is unmapped.
+/// The memory of a grant (the slots for one sender). Fields are in drop order: the registration closes before its memory is
+/// unmapped.
 struct Granted {
     /// Registration of the slots; `None` in tests, where no PE writes.
     registered: Option<Registration>,

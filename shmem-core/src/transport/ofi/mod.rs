@@ -109,7 +109,7 @@ struct Fabric {
     bounce_memory: BounceMemory,
     units: Box<[OnceLock<Box<Unit>>]>,
     making: Mutex<()>,
-    /// One more than the highest number of a made unit: a bound for loops over units.
+    /// One more than the highest number of a unit (endpoint) that was made: a bound for loops over units.
     bound: AtomicUsize,
     signals: PendingSignals,
     engine: Engine,
@@ -253,13 +253,13 @@ fn no_thread(why: io::Error) -> OfiError {
     ))
 }
 
-/// Empty places for units, of which the provider allows at most `most`.
+/// Empty places for units (endpoints), of which the provider allows at most `most`.
 fn units(most: usize) -> Box<[OnceLock<Box<Unit>>]> {
     (0..UNITS.min(most)).map(|_| OnceLock::new()).collect()
 }
 
 impl Fabric {
-    /// Unit 0, which other PEs address.
+    /// Unit 0, the endpoint that other PEs address.
     #[inline(always)]
     fn first(&self) -> Port<'_> {
         let unit = self.units[0].get().unwrap_or_else(|| unreachable!("the first unit is made at the start"));
@@ -327,7 +327,7 @@ impl Fabric {
             .map(|unit| Port { fabric: self, unit })
     }
 
-    /// Reads the completions of all units. Returns whether there were any.
+    /// Reads the completions of all units (endpoints). Returns whether there were any.
     fn serve(&self) -> bool {
         // Not `any`, which would skip the units after the first one with completions.
         self.made().filter(|port| port.serve()).count() > 0
@@ -397,7 +397,7 @@ impl Fabric {
         }
     }
 
-    /// Reads completions of the unit that other PEs address, and of all units while signals wait for their data.
+    /// Reads completions of the endpoint that other PEs address (unit 0), and of all endpoints while signals wait for their data.
     #[inline]
     fn progress(&self) {
         self.first().progress();

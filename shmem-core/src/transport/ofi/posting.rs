@@ -1,4 +1,4 @@
-//! Operations of a unit: starting them, waiting for them, and reading their completions.
+//! Operations of a unit (an endpoint with its queue and counter): starting them, waiting for them, and reading their completions.
 //!
 //! [`Tracking`](crate::transport::Tracking) says whether an operation is *counted*, or an *event* of its stream, which is its
 //! channel's completion state. A quiet learns from the unit's counter that counted operations are complete, and from the queue's
@@ -42,7 +42,7 @@ pub(super) struct Posting<'u> {
     pub(super) flags: u64,
 }
 
-/// A unit and its fabric.
+/// A unit (an endpoint with its queue and counter), and its fabric.
 #[derive(Clone, Copy)]
 pub(super) struct Port<'f> {
     pub(super) fabric: &'f Fabric,
@@ -51,8 +51,8 @@ pub(super) struct Port<'f> {
 
 impl Port<'_> {
     /// Starts an operation for which the next quiet of its channel waits. If there is no room in the queue, or no free record,
-    /// waits for it if `waits`, and otherwise returns `Sent::Full`. An event has a record, which `prepare` fills in. So has a
-    /// counted operation if `keeps`.
+    /// waits for it if `waits`, and otherwise returns `Sent::Full`. The operation has a record, which `prepare` fills in, if its
+    /// completion is to be reported (an event), or if `keeps`.
     ///
     /// # Safety
     ///
@@ -96,8 +96,8 @@ impl Port<'_> {
         started.map_or(Sent::Full, |()| Sent::Done)
     }
 
-    /// Carries out an operation with a record, which `prepare` fills in and `read` reads after completion. Errors are libfabric's
-    /// negative answers.
+    /// Starts an operation with a record, and waits for its completion. `prepare` fills the record in, and `read` reads it at the
+    /// end. Errors are libfabric's negative answers.
     ///
     /// # Safety
     ///
@@ -240,21 +240,21 @@ impl Port<'_> {
             || counter.is_settled(operations)
     }
 
-    /// Waits for events of a stream while `goes_on` returns true.
+    /// Makes progress while `goes_on` returns true, to wait for operations of `stream` whose completion is reported (events).
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
         let is_over = || (!goes_on()).then_some(());
         self.wait_until(is_over, || format!("{} operations of a context", stream.events()));
     }
 
-    /// Whether a counted operation with a PE may be in flight.
+    /// Whether an operation with a PE may be in flight whose completion is only counted, not reported.
     pub(super) fn may_have(&self, pe: usize) -> bool {
         // Locked, because another thread may be changing the list of PEs.
         let _held = self.unit.lock();
         self.unit.addressed.may_have(pe)
     }
 
-    /// The number of complete operations of the unit. Makes progress, and counts as a poll of the program.
+    /// The number of complete operations of the unit. Makes progress, and counts as a poll, which lets the progress thread park.
     #[inline(always)]
     pub(super) fn completed(&self) -> u64 {
         self.unit.looked();
@@ -275,7 +275,7 @@ impl Port<'_> {
         self.unit.counter.in_flight(self.unit.endpoint.completed())
     }
 
-    /// As [`serve`](Self::serve), but counts as a poll of the program.
+    /// As [`serve`](Self::serve), but counts as a poll of the program, which lets the progress thread park.
     #[inline]
     pub(super) fn progress(&self) -> bool {
         self.unit.looked();
@@ -385,7 +385,7 @@ impl Port<'_> {
 }
 
 impl Fabric {
-    /// Waits for the operations and messages of a stream. Waits for events first: a signal is an event until it is sent, and then
+    /// Waits for the operations and messages of a channel. Waits for events first: a signal is an event until it is sent, and then
     /// an operation.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.stream(channel), self.port(channel));
@@ -394,8 +394,8 @@ impl Fabric {
         self.wait_while(|| !self.engine.is_quiet(channel));
     }
 
-    /// Whether a stream is quiet. Makes progress, then checks in the order in which [`quiet`](Self::quiet) waits, so that no later
-    /// step invalidates an earlier check.
+    /// Whether all operations and messages of a channel are complete. Makes progress, then checks in the order in which
+    /// [`quiet`](Self::quiet) waits, so that no later step invalidates an earlier check.
     pub(super) fn is_quiet(&self, channel: Channel) -> bool {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.progress();
@@ -403,7 +403,7 @@ impl Fabric {
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
     }
 
-    /// Waits for the operations and messages of a stream with one PE. If the PEs of operations are not known, waits for all.
+    /// Waits for the operations and messages of a channel with one PE. If the PEs of operations are not known, waits for all.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         // Signals are checked first, because a signal that is no longer pending is an operation in flight, or complete.

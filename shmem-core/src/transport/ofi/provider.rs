@@ -76,11 +76,12 @@ const SHM: Known = Known {
     ..Known::of("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP })
 };
 
-/// Limits for ofi_rxm, which sends messages of at most 16 KiB at once. The receiver reads longer ones, which takes one more round
-/// trip. Over tcp, the keys for these reads are consecutive numbers, which anybody can guess.
+/// Limits for ofi_rxm, which sends messages of at most 16 KiB eagerly. Longer ones are read by the receiver, which takes one more
+/// round trip, and needs a key. Over tcp, these keys are consecutive numbers, which anybody can guess.
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
-/// Limits over tcp, where writes to bounce slots of the target are faster than ofi_rxm's messages, short and long.
+/// Limits over tcp, where writes to bounce slots (buffers that the target lends) are faster than ofi_rxm's messages, short and
+/// long.
 const OVER_TCP: Limits = Limits { grants: lent_buffers::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {

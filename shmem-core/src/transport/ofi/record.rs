@@ -27,7 +27,7 @@ pub(super) enum OnCompletion {
     Awaited,
     /// Free the record. The unit's counter counts the operation.
     Counted,
-    /// Free the record, and count an event of a stream as ended.
+    /// Free the record, and count an operation of the channel that is reported (an event) as ended.
     Event(Channel),
     /// Copy the buffer, which has the bytes of a read, to the read's destination. Then act as for `Event`.
     ReadToBuffer(Channel, ReadDestination),
@@ -136,7 +136,8 @@ impl Free {
         self.used[number as usize].map(|(_, what)| what)
     }
 
-    /// Whether an event of a stream with a PE is in flight, not counting data of puts with a signal.
+    /// Whether an operation of a channel with a PE is in flight whose completion is reported (an event). Data of puts with a signal
+    /// does not count.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         self.used.iter().flatten().any(|(on_completion, what)| {
             let of = matches!(on_completion, OnCompletion::Event(of) | OnCompletion::ReadToBuffer(of, _) if *of == channel);

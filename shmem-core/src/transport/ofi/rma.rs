@@ -49,7 +49,7 @@ impl Fabric {
     ///
     /// A put whose source may change on return is injected if it is counted (no event) and the provider allows it, copied if it is
     /// short, and otherwise awaited. Also awaited are a get that must be complete on return, and the pieces before a signal if
-    /// there are several. Pieces go through the buffers of records if local memory must be registered, but is not.
+    /// there are several. Pieces go through buffers (of [`Record`]s) if local memory must be registered, but is not.
     ///
     /// # Safety
     ///
@@ -152,8 +152,8 @@ impl Fabric {
         });
     }
 
-    /// What to do at the completion of an operation of `bytes` bytes without signal or buffer: end its event, or nothing if the
-    /// operation is counted.
+    /// What to do when an operation of `bytes` bytes without signal or buffer is complete: nothing, if only the unit's counter
+    /// counts it, or else count its event as ended.
     pub(super) fn on_completion(&self, channel: Channel, bytes: usize) -> OnCompletion {
         let is_event = self.stream(channel).tracking().is_event(bytes);
         if is_event { OnCompletion::Event(channel) } else { OnCompletion::Counted }

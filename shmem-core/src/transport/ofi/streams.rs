@@ -66,7 +66,7 @@ impl Streams {
         Some(Channel(number as u32))
     }
 
-    /// Frees the number of a quiet channel.
+    /// Frees the number of a quiet channel, for other channels.
     pub(super) fn close(&self, Channel(number): Channel) {
         self.open.lock()[number as usize] = false;
     }
@@ -106,13 +106,13 @@ impl Stream {
         Tracking::ALL[self.tracking.load(Ordering::Relaxed) as usize]
     }
 
-    /// Counts an event that is about to be started.
+    /// Counts an operation that is about to be started, and whose completion is reported (an event).
     #[inline(always)]
     pub(super) fn expect(&self) {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts an event as ended, or as not started.
+    /// Takes back an [`expect`](Self::expect): the event has ended, or was not started.
     #[inline(always)]
     pub(super) fn ended(&self) {
         self.events.fetch_sub(1, Ordering::Release);

@@ -17,18 +17,19 @@ pub fn limits_of(provider: &str) -> Limits {
 
 static FORCED: OnceLock<Row> = OnceLock::new();
 
-/// Makes all providers use `row` from now on, to measure one way alone. Called before the first transfer.
+/// Makes all providers use the costs `row`, so that one way to transfer blocks is always chosen, and measured. Called before the
+/// first transfer.
 pub fn force(row: Row) {
     // A second call is ignored, because PEs that are threads all pass the same row.
     _ = FORCED.set(row);
 }
 
-/// The row for all providers, if [`force`] has set one.
+/// The costs for all providers, if [`force`] has set them.
 pub(super) fn forced() -> Option<&'static Row> {
     FORCED.get()
 }
 
-/// The row that is used for a provider.
+/// The costs that are assumed for a provider.
 pub fn row_of(provider: &str) -> Row {
     *forced().unwrap_or(&Row::of(provider))
 }

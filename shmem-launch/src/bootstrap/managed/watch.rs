@@ -27,7 +27,7 @@ const FIRST_TURN: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
 const LAST_TURN: Duration = Duration::from_secs(3);
 
-/// The connected PEs of the host, and the host's right to report.
+/// Watches the connected PEs of a host, and decides which PE reports why the job ends.
 pub(super) struct Watch {
     manager: Arc<dyn ProcessManager>,
     host: u32,
