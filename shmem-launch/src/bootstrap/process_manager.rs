@@ -50,8 +50,8 @@ pub trait ProcessManager: Send + Sync {
     /// As [`put`](Self::put), and if there is no such value.
     fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
 
-    /// Ends all processes of the job, and prints nothing. Returns if the launcher cannot be reached, or this process has left or is
-    /// leaving. Then this process exits, and its exit code alone must end the job.
+    /// Ends all processes of the job, and prints nothing. If the launcher cannot be reached, or this process has left or is
+    /// leaving, returns. The caller then exits, and that exit must end the job.
     fn abort(&self, code: i32);
 
     /// Leaves the job, after calls of other threads have returned. From then on the exit of this process is no failure.

@@ -53,7 +53,7 @@ impl Given {
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));
-            // A name with a `_` in place of `<ID>` belongs to the family with `_<NAME>`.
+            // A name with a `_` where `<ID>` would be belongs to the other family, whose names end with `_<NAME>`.
             rest.is_some_and(|rest| !rest.starts_with('_'))
         };
         self.0

@@ -132,7 +132,8 @@ impl Channel {
         let received = loop {
             let mut chunks = [IoSliceMut::new(&mut bytes)];
             match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
-                // The other end closed before it read all packets. The kernel reports this once, before the packets that it sent.
+                // The other end closed before it had read all packets. The kernel reports that once; the packets that the other end
+                // sent follow.
                 Err(Errno::CONNRESET) => {}
                 result => break result?,
             }

@@ -55,7 +55,8 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     } else {
         let names = names(structure);
         quote! {
-            // `CONTENTS` of a field: an inherent constant for some types, and this trait's constant for all others.
+            // For the types of fields that have no inherent constant `CONTENTS`: brings this trait's constant of that name into
+            // scope.
             #[allow(unused_imports)]
             use #root::__private::Undivided as _;
             #names

@@ -16,7 +16,7 @@ const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
 /// Refuses uses of the function's `&mut World` in the closures of the methods [`PHASES`] of that world.
 pub(super) fn refuse_nested(function: &mut ItemFn) {
     let mut worlds: Vec<_> = function.sig.inputs.iter().filter_map(world).collect();
-    // A name that a pattern binds again may no longer be the world.
+    // A name that a pattern binds again may no longer be the world, so its uses are left to rustc.
     Others(&mut worlds).visit_block_mut(&mut function.block);
     Search { worlds, outer: None }.visit_block_mut(&mut function.block);
 }

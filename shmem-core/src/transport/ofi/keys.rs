@@ -54,7 +54,7 @@ impl JobKeys {
         self.segments[segment as usize]
     }
 
-    /// A new key for memory that is no segment. If a short key is already in use, the provider refuses it.
+    /// A new key for memory that is no segment. A short key may be in use already; the provider then refuses it.
     pub(super) fn of_another(&self) -> u64 {
         loop {
             let number = self.others.fetch_add(1, Ordering::Relaxed);

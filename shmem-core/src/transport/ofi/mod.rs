@@ -380,7 +380,7 @@ impl Fabric {
         self.made().fold(messages, |moved, port| moved.wrapping_add(port.unit.endpoint.completed()))
     }
 
-    /// A number that changes while threads of the program poll, for the progress thread, which then parks.
+    /// A number that changes while threads of the program poll. The progress thread then parks.
     fn activity(&self) -> u64 {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks.load(Ordering::Relaxed)))
     }

@@ -146,7 +146,7 @@ impl Word {
             AtomicOp::Xor(value) => (FI_BXOR, [value, 0]),
             AtomicOp::AddFloat(_) | AtomicOp::Min(..) | AtomicOp::Max(..) => return None,
         };
-        // In little-endian order the low half of a number comes first.
+        // In little-endian order, an operand of 32 bits is at the start of the 64 bits that hold it.
         const { assert!(cfg!(target_endian = "little"), "operands of 32 bits lie in 64") };
         Some(Self { datatype, op, operands })
     }

@@ -77,7 +77,7 @@ impl Port<'_> {
             unsafe { self.start(what, on_completion, waits, prepare, attempt) }
                 .map(|number| number.map(|_| ()))
         } else {
-            // A provider that asks for contexts (`FI_CONTEXT`) ignores that of an operation whose completion is not reported.
+            // The context is null: a provider that asks for contexts (`FI_CONTEXT`) ignores that of an operation without a report.
             let posting = Posting {
                 endpoint: &self.unit.endpoint,
                 record: None,

@@ -135,7 +135,8 @@ pub(super) struct Demands {
     pub(super) cq_data: usize,
     /// Properties that the provider does not report.
     pub(super) known: Known,
-    /// Whether the trial tests the provider's atomics: they are offered, and not known to fail (`Known::is_untried`).
+    /// Whether the provider's atomics are tested, and used if they pass: they are offered, and not known to fail
+    /// (`Known::is_untried`).
     pub(super) atomics: bool,
 }
 
@@ -160,7 +161,8 @@ impl Demands {
         }
     }
 
-    /// Chooses a provider and an interface. Returns a copy of their entry, the offer that it describes, and its demands.
+    /// Chooses a provider and an interface. Returns a copy of libfabric's entry for them, the offer that the entry describes, and
+    /// the provider's demands.
     ///
     /// # Safety
     ///

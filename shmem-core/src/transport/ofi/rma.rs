@@ -53,7 +53,8 @@ impl Fabric {
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`], [`Transport::get`] or [`Transport::put_signal`], with at least one byte.
+    /// As the method that `transfer` stands for ([`Transport::put`], [`Transport::get`] or [`Transport::put_signal`]). There must
+    /// be at least one byte.
     unsafe fn transfer(
         &self,
         channel: Channel,
