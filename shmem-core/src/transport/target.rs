@@ -1,7 +1,7 @@
 //! The target's side of operations from other nodes.
 //!
-//! On the same node, the initiator accesses the arena itself. Over a transport, the thread that delivers an operation carries it
-//! out on the [`Target`].
+//! On the same node, the initiator accesses the target's memory itself. Over a transport, the thread that delivers an operation on
+//! the target's side carries it out on the [`Target`].
 
 use core::ops::Range;
 

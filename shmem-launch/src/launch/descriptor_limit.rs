@@ -30,8 +30,8 @@ pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     Ok(is_raised.then_some(before))
 }
 
-/// Raises the soft limit on descriptors to the hard limit if it is lower than `needed` and [`BESIDE`] others. Returns whether it
-/// was raised.
+/// Raises the soft limit on descriptors to the hard limit if it is lower than `needed` plus [`BESIDE`]. Returns whether it was
+/// raised.
 pub(crate) fn make_room(needed: u64) -> Result<bool, String> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);

@@ -1,6 +1,7 @@
 //! `#[derive(Symmetric)]`: parses the type, checks its syntax, and expands it (`emit`).
 //!
-//! Structs must not have generic parameters, because padding is excluded at the declaration, where sizes must be known.
+//! Structs must not have generic parameters, because the derive checks at the declaration that there is no padding, and sizes must
+//! be known for that.
 
 mod emit;
 

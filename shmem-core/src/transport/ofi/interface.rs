@@ -47,8 +47,8 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// Returns the index of the chosen offer, which has the provider and network of offer `best`. If the user `lists` interfaces,
-    /// they are assumed to reach each other, whatever the names of their networks.
+    /// Returns the index of the chosen offer, which has the provider and network of offer `best`. If the user has listed interfaces
+    /// (`lists`), these are assumed to reach each other, whatever the names of their networks.
     pub(super) fn choose(&self, offers: &[Offer], best: usize, lists: bool) -> usize {
         let Offer { provider, network, atomics, .. } = &offers[best];
         let is_alike = |offer: &Offer| {

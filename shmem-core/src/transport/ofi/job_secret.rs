@@ -1,7 +1,7 @@
 //! The secret of a job.
 //!
-//! All PEs get a number of 256 bits from their launcher. Keys of memory and tokens of messages are hashes (BLAKE3) with that number
-//! as the key, so no PE keeps a table of other PEs' keys.
+//! All PEs get a number of 256 bits from their launcher. Remote keys of memory and tokens of messages are keyed hashes (BLAKE3)
+//! under that number. So a PE can compute other PEs' keys, and keeps no table of them.
 
 use core::fmt;
 use std::io;

@@ -1,8 +1,9 @@
 //! Pending signals of puts.
 //!
 //! The signal is the last step of a put with a signal. When its data is delivered, a signal is *due*, and the next thread that
-//! makes progress sends it. A signal is an event of its stream until it is sent. So a quiet waits first until the signal is sent,
-//! then for the change of its word. The list of due signals keeps its capacity, so most signals allocate nothing.
+//! makes progress sends it. Until it is sent, a signal counts as an unfinished operation (event) of its channel. So a quiet waits
+//! first until the signal is sent, then for the change of its word. The list of due signals keeps its capacity, so most signals
+//! allocate nothing.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Records: state of operations until their completion is reported.
 //!
-//! A unit has a fixed number of records, so nothing is allocated per operation. A thread that finds no free record makes progress
-//! first. A record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). So its address is the operation's
-//! context, by which a completion names it.
+//! A unit (endpoint) has a fixed number of records, so nothing is allocated per operation. A thread that finds no free record makes
+//! progress first. A record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). So its address is the
+//! operation's context, by which a completion names it.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
