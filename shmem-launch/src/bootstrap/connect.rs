@@ -24,8 +24,8 @@ pub enum Connection {
 ///
 /// # Errors
 ///
-/// If the launcher that the environment announces cannot be joined, or a launcher of another kind has started several processes. Of
-/// these processes the first returns the error, and the others end with code 2.
+/// If the launcher that the environment announces cannot be joined, or a launcher that PEs cannot join has started several
+/// processes. Of these processes the first returns the error, and the others end with code 2.
 ///
 /// # Safety
 ///

@@ -36,7 +36,7 @@ pub(super) struct Served {
     server: &'static str,
     /// The process manager, if each fence must also call its fence.
     manager: Option<Arc<dyn ProcessManager>>,
-    /// Values that fences have made visible. The lock is held during each put, fence or share, so that threads take turns.
+    /// Values that fences have made visible. The lock is held during each put, fence or `share`, so that threads take turns.
     values: Mutex<Visible>,
 }
 

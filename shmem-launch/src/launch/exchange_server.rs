@@ -29,7 +29,7 @@ struct PeExchange<D> {
     shared: Vec<D>,
 }
 
-/// The collective call in which a PE waits.
+/// The collective call in which a PE waits: a fence, or a share (of descriptors).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CollectiveCall {
     Fence,
@@ -66,7 +66,7 @@ impl<D> Rendezvous<D> {
         self.seats[&pe].arrived.is_some()
     }
 
-    /// Handles a put, fence or share of a PE. Returns the fence or share that this request has completed, if any.
+    /// Handles a PE's request: a put, a fence, or a share (of descriptors). Returns the fence or share that this completes, if any.
     pub(crate) fn take(
         &mut self,
         pe: usize,

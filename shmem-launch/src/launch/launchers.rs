@@ -135,7 +135,8 @@ enum Dialect {
 }
 
 impl Dialect {
-    /// Runs a launcher to learn its version, or `srun` to learn its plugins. The error says why PEs cannot join the launcher.
+    /// Runs a launcher to learn its version, or `srun` to learn its plugins. The error says why PEs cannot join a job of this
+    /// launcher.
     fn spoken_by(name: &str) -> Result<Self, String> {
         let is_srun = Path::new(name).file_name() == Some(OsStr::new(SRUN));
         let asked = if is_srun { "--mpi=list" } else { "--version" };

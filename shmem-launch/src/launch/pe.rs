@@ -83,7 +83,8 @@ impl PeProcess {
 
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let mut list = Vec::new();
-        // `poll` would always report a closed channel, so an ignored channel is left out.
+        // An ignored channel is left out, because `poll` would always report it once it is closed. It is kept while packets must be
+        // sent.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
         if let Some(channel) = self.channel.as_ref().filter(heard) {
             let input = if self.unheard { PollFlags::empty() } else { PollFlags::IN };

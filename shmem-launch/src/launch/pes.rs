@@ -254,7 +254,8 @@ impl Pes {
         }
     }
 
-    /// Returns whether a PE may begin a fence or share: no earlier one is pending, and all packets to the PE were sent.
+    /// Returns whether a PE may begin a fence or a share (of descriptors): no earlier one is pending, and all packets to the PE
+    /// were sent.
     fn may_go_on(&mut self, pe: usize) -> bool {
         let member = &mut self.members[pe];
         member.flush();

@@ -42,7 +42,7 @@ pub(crate) enum ToLauncher {
         value: Vec<u8>,
     },
     Fence,
-    /// Descriptors for the PEs of this host, as ancillary data. `last`: the last packet of this share.
+    /// Descriptors for the PEs of this host, as ancillary data. `last`: whether this is the PE's last packet of them.
     Share {
         last: bool,
     },

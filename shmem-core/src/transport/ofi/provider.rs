@@ -280,7 +280,7 @@ impl<'l> Offered<'l> {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
             Some(IpAddr::V6(address)) if !address.is_loopback() && !address.is_unicast_link_local() => 1,
-            // A loopback address reaches this host only, and a link-local one needs the name of its link.
+            // Last in rank: a loopback address reaches this host only, and a link-local one needs the name of its link.
             Some(_) => 2,
         };
         (preference.unwrap_or(KNOWN.len()), !self.offer.atomics, reach, self.offer.is_virtual)

@@ -35,7 +35,7 @@ pub(super) enum OnCompletion {
     Signalled(SignalUpdate),
 }
 
-/// The destination of bytes that were read to a buffer: memory that is writable until a quiet of their stream.
+/// The destination of bytes that were read to a buffer: memory that is writable until a quiet of the channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadDestination(pub(super) *mut u8);
 

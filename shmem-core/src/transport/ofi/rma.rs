@@ -90,7 +90,8 @@ impl Fabric {
                 }
                 Transfer::Get | Transfer::Put => self.on_completion(channel, bytes),
             };
-            // Only counted operations: ofi_rxm counts injected ones, but does not report them, so an event would never end.
+            // Only counted operations: ofi_rxm counts injected ones, but does not report them, and an event would wait for the
+            // report.
             let injects =
                 is_put && !waits && matches!(on_completion, OnCompletion::Counted) && bytes <= demands.inject;
             let prepare = |record: &Record| {
@@ -146,7 +147,8 @@ impl Fabric {
             // SAFETY: the caller of `put_signal` has promised an aligned signal.
             let sent = unsafe { self.update(channel, signal, Width::W8, op.into(), false) };
             if sent == Sent::Done {
-                // The signal's event ends only now, so that a thread that finds no event finds the update in flight, or complete.
+                // The signal stops counting as unfinished only now. So a thread that sees none sees the update in flight, or
+                // complete.
                 self.stream(channel).ended();
             }
             sent == Sent::Done

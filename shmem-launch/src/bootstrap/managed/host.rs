@@ -20,7 +20,7 @@ pub(super) struct Host {
     number: usize,
     others: BTreeMap<usize, Arc<Channel>>,
     firsts: Vec<usize>,
-    /// The state of the exchange. The lock is held during each put, fence or share, so that threads take turns.
+    /// The state of the exchange. The lock is held during each put, fence or `share`, so that threads take turns.
     board: Mutex<ExchangeState>,
 }
 
@@ -44,7 +44,8 @@ impl Host {
         Self { manager, number, others, firsts, board: Mutex::new(board) }
     }
 
-    /// Handles this PE's request, and then the requests of the host's other PEs, until all have arrived at the fence or share.
+    /// Handles this PE's request, and then the requests of the host's other PEs, until all have arrived at the fence, or at the
+    /// `share` of descriptors.
     fn meet(
         &self,
         rendezvous: &mut Rendezvous<OwnedFd>,
