@@ -52,7 +52,7 @@ pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
 /// If the bytes are not exactly those of [`encode`].
 pub fn decode<T: Message>(bytes: &[u8]) -> Result<T, Malformed> {
     let (message, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed)?;
-    // `postcard` accepts superfluous bytes in a number, but `encode` writes none.
+    // `postcard` accepts superfluous bytes in a number. `encode` writes none, so a second encoding reveals them.
     if rest.is_empty() && encode(&message) == bytes { Ok(message) } else { Err(Malformed) }
 }
 

@@ -58,7 +58,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Prints how to attach a debugger to this process, and blocks until one is attached (`SHMEM_ATTACH_WAIT=1`).
 pub fn attach_wait(pe: usize) {
-    // Under the Yama security module, only ancestors may attach unless the process permits others. Otherwise the call fails.
+    // Under the Yama security module, only ancestors may attach unless the process permits others. Without it the call fails.
     let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
     let pid = std::process::id();
     eprintln!("PE {pe}: pid {pid} waits for a debugger: `gdb -p {pid}`, set breakpoints, then `continue`");

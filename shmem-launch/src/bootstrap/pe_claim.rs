@@ -40,7 +40,7 @@ impl Claim {
             }
             Err(Errno::ADDRINUSE) => match holder(&address) {
                 Some(Peer { user, process }) if user == getuid() => Err(refused(pe, process)),
-                // An unknown owner may be another user, too.
+                // An unknown owner may be another user, so this is no error.
                 holder => {
                     say(&format!("shmem: warning: {}", unguarded(pe, holder)));
                     Ok(None)

@@ -21,7 +21,7 @@ use crate::env::Bind;
 impl Bind {
     /// Returns CPU sets, to which PEs are bound in turn, and a remark for the user. If there are no sets, PEs are not bound.
     pub(crate) fn binding(self, pes: usize) -> io::Result<(Vec<CpuSet>, Option<String>)> {
-        // Includes the quota of the control group, which may be below the number of its CPUs.
+        // At most the control group's quota of CPU time, which may be below the group's number of CPUs.
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
             return Ok(Default::default());

@@ -1,8 +1,8 @@
 //! Starts, watches and ends the PEs of a job. Used by `shmrun`, by programs that launch themselves, and by tests with several PEs.
 //!
-//! Each PE is a child process with one end of a socket (`SHMRUN_SOCKET`). By the socket PEs synchronise before they share memory,
-//! pass descriptors, leave the job, or end it. One thread waits for sockets, processes, output and signals. Other threads write
-//! output. The launcher has no files and no named shared memory. If it dies, the kernel kills the PEs, and nothing is left.
+//! Each PE is a child process with one end of a socket (`SHMRUN_SOCKET`). Over the socket, PEs pass descriptors, leave the job or
+//! end it, and, until they share memory, synchronise. One thread waits for sockets, processes, output and signals. Other threads
+//! write output. The launcher has no files and no named shared memory. If it dies, the kernel kills the PEs, and nothing is left.
 //!
 //! All PEs run on this host, even those on pretended hosts ([`HostsAs`]). An installed launcher starts PEs on other hosts
 //! ([`Launch::command`]).
@@ -111,8 +111,8 @@ pub struct Launch {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The exit code: 0; the first failed PE's; 128 plus the number of a signal that ended that PE or the job; 124 after a timeout;
-    /// 1 after another failure.
+    /// The exit code: 0, or that of the first failed PE. 128 plus the number of a signal, if one ended that PE or the job. 124
+    /// after a timeout, and 1 after another failure.
     pub code: u8,
     /// The cause of the job's end, unless all PEs ended in order.
     pub failure: Option<Failure>,

@@ -15,8 +15,8 @@ pub(crate) struct Signals {
     before: libc::sigset_t,
 }
 
-/// Signals whose disposition the launcher changes, with the old and the new one. The launcher must wait for its children, and
-/// handles a closed pipe and a file-size limit as errors.
+/// Signals whose disposition the launcher changes, with the old and the new one. The launcher must wait for its children (SIGCHLD),
+/// and handles a closed pipe (SIGPIPE) and a file-size limit (SIGXFSZ) as errors.
 const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
     (libc::SIGCHLD, libc::SIG_IGN, libc::SIG_DFL),
     (libc::SIGPIPE, libc::SIG_DFL, libc::SIG_IGN),

@@ -138,7 +138,7 @@ impl Spawner {
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {
-                // The launcher died before the call above, so the kernel will never send the signal.
+                // The launcher died before the call above, so the kernel will never send the signal of a parent's death.
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             if let Some(cpus) = &cpus {

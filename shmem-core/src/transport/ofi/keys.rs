@@ -153,7 +153,7 @@ impl Keys {
 
     /// Forgets a segment of this PE. Keys from other PEs stay until a new segment has that number.
     pub(super) fn forget(&self, segment: u32) {
-        // Registrations are closed after the lock is released, because puts and gets take the lock.
+        // Registrations are closed after the lock is released, so that puts and gets, which take the lock, do not wait for that.
         let _gone: Vec<_> = self.own.write().extract_if(.., |(of, ..)| *of == segment).collect();
     }
 

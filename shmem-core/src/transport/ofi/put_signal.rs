@@ -53,7 +53,7 @@ impl PendingSignals {
     /// Calls `send` for each due signal. It returns `false` if there was no room; the signal then stays due.
     pub(super) fn send(&self, mut send: impl FnMut(SignalUpdate) -> bool) {
         for _ in 0..self.delivered() {
-            // Empty if other threads are sending the remaining signals.
+            // The list is empty if other threads are sending the remaining signals.
             let Some(update) = self.due.lock().pop_front() else { return };
             if send(update) {
                 self.delivered.fetch_sub(1, Ordering::Relaxed);

@@ -111,7 +111,7 @@ impl Managed {
         let channels = met.channels.clone();
         let exchange: Box<dyn Exchange> = match met.channels.get(&neighbours[0]) {
             Some(first) => {
-                // In a job on one host, fences do not need the manager.
+                // In a job on one host, the first PE completes fences by itself, without the manager.
                 let fences = hosts.iter().any(|host| *host != here).then(|| Arc::clone(&manager));
                 Box::new(Served::new(Arc::clone(first), number, neighbours, FIRST, fences))
             }

@@ -90,7 +90,7 @@ impl ProcessManager for Client {
     }
 
     fn count(&self) -> usize {
-        // If the launcher does not know the count, `hosts` fails later.
+        // Returns 0 if the launcher does not know the count. Then `hosts` fails.
         self.known_count().map_or(0, |count| count as usize)
     }
 
