@@ -1,25 +1,27 @@
-//! Termination detection for channels, exchanges and queues of work (Mattern's counting method, 1987).
+//! Termination detection for channels, exchanges and work queues: are all PEs idle, and all messages received? (Mattern's counting
+//! method, 1987).
 //!
-//! A word of PE 0 contains two numbers: the number of PEs that rest (are idle), and the number of messages that were
-//! recorded as sent but not as taken (received). A PE that begins to rest changes both in one atomic operation. It adds
-//! 1 to the first number. To the second, it adds the messages sent minus the messages taken since its last rest. A
-//! resting PE subtracts 1 from the first number before it takes a message, or an item of another PE.
+//! A word of PE 0 contains two numbers: the number of PEs that rest (are idle), and the number of messages that were recorded as
+//! sent but not as taken (received). A PE that begins to rest changes both in one atomic operation. It adds 1 to the first number.
+//! To the second, it adds the messages sent minus the messages taken since its last rest. A resting PE subtracts 1 from the first
+//! number before it takes a message, or an item of another PE.
 //!
-//! The round is over when all PEs rest and the second number is 0. Proof: a resting PE has recorded its sent and taken
-//! messages. So if all PEs rest, the second number counts the messages in flight. A PE with a stolen item does not
-//! rest, and only a PE that does not rest creates messages or items. Both numbers are in one word, because two words
-//! that are read one after the other may never have had these values at the same time.
+//! The round (the work until then) is over when all PEs rest and the second number is 0. Proof: a resting PE has recorded its sent
+//! and taken messages. So if all PEs rest, the second number counts the messages in flight. A PE with a stolen item does not rest,
+//! and only a PE that does not rest creates messages or items. Both numbers are in one word, because two words that are read one
+//! after the other may never have had these values at the same time.
 //!
 //! The PE whose addition completes the round sets a word on every PE, and each PE waits for its own word. A barrier ends the round.
-//! The next round counts in another word, because a PE that found no item to steal may record its rest late.
+//! The next round counts in another word, because before the barrier a PE that found no item to steal may still add its rest to the
+//! old word.
 //!
-//! An exchange can be in a phase (`World::local_with_exchanges`), which allows no barrier, so its word is never reset. Round k is
-//! over when the first number is k times the number of PEs, and the second number is 0. In an exchange, a resting PE resumes only
-//! for a message of this round that it has seen and not taken. This message is still counted, so the round is not over. Hence no PE
-//! changes the word for a round that is over.
+//! An exchange can run inside a phase (`World::local_with_exchanges`), where barriers are not allowed. So its counting word is
+//! never reset. Round k is over when the first number is k times the number of PEs, and the second number is 0. In an exchange, a
+//! resting PE resumes only for a message of this round that it has seen and not taken. This message is still counted, so the round
+//! is not over. Hence no PE changes the word for a round that is over.
 //!
-//! The second number is negative while more messages are recorded as taken than as sent. The word is unambiguous
-//! nevertheless, because one message adds more to the word than all PEs together.
+//! The second number is negative while more messages are recorded as taken than as sent. The word is unambiguous nevertheless,
+//! because one message adds more to the word than all PEs together.
 
 use std::panic::Location;
 
@@ -37,7 +39,7 @@ use crate::world::World;
 /// Distance between words, in words, so that each has a cache line (and its neighbour) of its own.
 const LINE: usize = 16;
 
-/// Index of the word that notifies a PE. It follows the two words that count in alternate rounds.
+/// Index of the word that tells its PE that the round is over. It follows the two words that count in alternate rounds.
 const OVER: usize = 2 * LINE;
 
 /// The amount that one message adds to the counting word: more than the number of PEs.

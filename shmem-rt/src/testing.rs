@@ -88,7 +88,8 @@ pub fn test<L: ThreadLevel, R: Outcome>(
     }
 }
 
-/// Returns the time limit of a test: `own`, or the limit from the environment. `SHMEM_TEST_TIMEOUT=0` removes both.
+/// Returns the time limit of a test: `own`, or the limit from the environment. `SHMEM_TEST_TIMEOUT=0` means no limit, even if `own`
+/// has one.
 fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
     // Only this variable is read, because a test may set other variables to invalid values on purpose.
     let name = TEST_TIMEOUT.name;
@@ -173,12 +174,12 @@ fn launched(
     Ok(launch::Outcome { code, failure, report: String::new(), outputs })
 }
 
-/// Returns the reason to skip a test: its PEs need libfabric, which cannot be loaded. Otherwise `None`.
+/// Returns why a test must be skipped: its PEs need libfabric, but loading it fails. `None` if it can run.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     let transport = said(TRANSPORT.name, environment).unwrap_or_default().to_ascii_lowercase();
     let apart = said(HOSTS_AS, environment).is_some();
     let over_it = transport == "ofi" || apart && matches!(transport.as_str(), "" | "auto");
-    // If the test itself names a library, only its PEs load the library.
+    // A library that only the test names is loaded by its PEs alone.
     if !over_it || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
         return None;
     }

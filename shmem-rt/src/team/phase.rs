@@ -1,27 +1,27 @@
 //! Phases of a team: references into objects of a team, opened by its members alone.
 //!
-//! A phase of the world is sound because no PE has a token while any PE is in it ([`phase`](crate::phase)). In a phase of a team
-//! only the members have no token, and other PEs go on. Such a phase is sound because other PEs cannot name the opened objects:
+//! Every operation needs a *token*, which borrows the PE's world. A phase of the world is sound because no PE has a token while any
+//! PE is in it ([`phase`](crate::phase)). During a phase of a team, only its members have none; other PEs go on. Such a phase is
+//! sound because other PEs cannot name the opened objects:
 //!
 //! 1. Only objects that this very team has allocated are opened (checked when the phase begins).
-//! 2. These are in the memory of teams, which belongs to the segment of the system: no address names it
-//!    (`Segments::find` never returns that segment), and there is no handle of it but a [`TeamBox`].
-//! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
-//!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
-//!    with p. The members, and an object's place and size, are certain: the members have compared the signatures
-//!    of their calls, word for word, before they exchanged anything else ([`Agreed`](crate::collective::Agreed)).
-//! 4. Bytes on p belong to one object at a time: p itself keeps the list of free ranges. Another object gets the bytes only when
-//!    all members of the first one's team have dropped it, have been quiet since, and have reported this to p in an agreed
-//!    collective of that team, or of a team that contains it. So a PE that can name the bytes of an object of this team on p has a
-//!    box of this very object, and is a member. A collective of a smaller team reads and writes such an object on its own members
-//!    only, each by its own box.
+//! 2. These are in the memory of teams, which belongs to the segment of the system: no address names it (`Segments::find` never
+//!    returns that segment), and only a [`TeamBox`] gives access to it.
+//! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE whose box names bytes on PE p
+//!    is in the team of that box together with p. All members know the same team and the same place and size of the object: before
+//!    they exchanged anything else, they compared the signatures of their calls word for word
+//!    ([`Agreed`](crate::collective::Agreed)).
+//! 4. Bytes on p belong to one object at a time: p itself keeps the list of free ranges. p gives the bytes to another object only
+//!    after all members of the first object's team have dropped their boxes, have completed their operations, and have then told p
+//!    so (in a collective of that team, or of a team that contains it). So a PE that can name the bytes of an object of this team
+//!    on p has a box of this very object, and is a member. A collective of a smaller team reads and writes such an object on its
+//!    own members only, each by its own box.
 //! 5. No member has a token: each has lent its world exclusively to this call. All endpoints of members are quiet, and the barriers
 //!    before and after the body are checked barriers of the team, so (2) to (7) of the argument for the world hold for the members.
 //!
-//! Where PEs are threads of one process, a box can be handed from one PE to another by other means than this library. A box and
-//! each [`Pe`](shmem_core::pe::Pe) record their PE, so a place on a member comes from a box and a `Pe` of one member, and an
-//! operation of another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot without that check. A phase, of
-//! a team or of the world, refuses a box of another PE when it asks for the extents.
+//! Where PEs are threads of one process, a box can be handed from one PE to another by other means than this library. But a box and
+//! a [`Pe`](shmem_core::pe::Pe) record the PE that made them. Both must be of one PE to give an address, and operations of other
+//! PEs refuse that `Pe` (`Endpoint::mapped`). A phase refuses a box of another PE when it asks the box for its extent.
 //!
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on
@@ -84,7 +84,7 @@ impl Team {
 
     #[track_caller]
     fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: PhaseKind, objects: O) -> Phase {
-        // A phase quiets only the endpoints of the world's own job.
+        // A phase quiets only the endpoints of this PE. Where PEs are threads, a `Team` can have come from another PE.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         // No other object has the place of a live box, so the place shows which team has allocated the box.
         Phase::enter(self, world.endpoint(), kind, objects, |place| self.uses.has_object_at(place))

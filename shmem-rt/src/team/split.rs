@@ -1,7 +1,7 @@
 //! Makes and destroys teams, collectively over the team that is split.
 //!
-//! The members of a new team follow from the arguments, on which all agree word for word ([`Agreed`]), and from the members'
-//! colours. Then the members exchange three words to find an index for the new team:
+//! The members of a new team follow from the arguments, which must be equal on all ([`Agreed`]), and from the members' colours. An
+//! index identifies a team in the tables of its members. To find one, the members of the old team exchange three words:
 //!
 //! ```text
 //! 1  dropped teams          an index that all members have dropped is free
@@ -174,8 +174,8 @@ impl Agreed<'_> {
     fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
         let (team, endpoint) = (self.collective.team, self.collective.endpoint);
         let dropped = team.job.teams.indexes.lock().dropped();
-        // Operations under way must not write to memory that is used again. The quiet follows the reading of the list, because
-        // another thread may have written to an object just before dropping it.
+        // Completes operations on objects of dropped teams, whose memory is used again. The quiet must follow the reading of
+        // `dropped`, because another thread may have written to an object just before dropping it.
         team.job.quiet_all();
         let dropped = self.tell([dropped]);
         self.reclaim(&dropped);
@@ -198,7 +198,8 @@ impl Agreed<'_> {
                 (index, uses, taken)
             });
             if let Some((index, .., true)) = &made {
-                // The new team has had no barrier yet, and all members have dropped the team that had this index before.
+                // Nobody uses the words of this index: the new team has had no barrier yet, and all members have dropped the old
+                // one.
                 let mine = team.system_at(endpoint, endpoint.me());
                 mine.teams[*index].clear();
                 mine.requests[*index].iter().for_each(RequestArea::clear);

@@ -6,10 +6,10 @@
 //!
 //! * announces the demand in `fi_info`, as a provider does, and offers nothing to a user that does not accept it;
 //! * checks the user, and ends the process at the first violation, with a text that names the call and the rule;
-//! * imitates hardware: it writes into contexts, fails with `EAGAIN`, delays and reorders.
+//! * imitates hardware: it writes into the `fi_context` of operations under way, fails with `EAGAIN`, delays and reorders.
 //!
-//! The tables lack functions that `shmem-core`'s transport does not call. Queues report a transmit only if it has `FI_COMPLETION`,
-//! however they were bound.
+//! Functions that `shmem-core`'s transport does not call are missing in the tables. A transmit without `FI_COMPLETION` is never
+//! reported by a queue, even if the queue was bound without `FI_SELECTIVE_COMPLETION`.
 //!
 //! ```text
 //! export                the symbols of a libfabric

@@ -1,12 +1,12 @@
 //! `shmem-perf check`: a regression test. It measures the guarded cases, repeats those that miss their bounds, and prints verdicts.
 //!
-//! Bounds are ratios that every processor can keep, so only a fault of an operation misses them. Most bounds are the case's
-//! [`Goal`] times an *allowance*: 1.5 where the baseline copies the same bytes between the same cores; 2 where it copies them once,
-//! and the library twice in parallel; 3 where both sides are the same few instructions, or use the same memory; 4 where a cache
-//! line travels between cores, threads are waited for, or neighbours use the same memory.
+//! Bounds are ratios (library to baseline) with room for any processor, so only a defect of an operation exceeds them. Most bounds
+//! are the case's [`Goal`] times an *allowance*: 1.5 where the baseline copies the same bytes between the same cores; 2 where it
+//! copies them once, and the library twice in parallel; 3 where library and baseline are the same few instructions, or use the same
+//! memory; 4 where a cache line travels between cores, threads are waited for, or neighbours use the same memory.
 //!
-//! A line `guard: command line | case | cores | bound` of `cases_goals_guards.txt` guards cases, with alternatives in braces.
-//! `cores` is the least number of cores. `bound` is a goal, or `goal x3`: three times the case's goal. A case fails after
+//! A line `guard: command line | case | cores | bound` of `cases_goals_guards.txt` guards the cases that it names (`{8,64}` means 8
+//! or 64). `cores` is the least number of cores. `bound` is a goal, or `goal x3`: three times the case's goal. A case fails after
 //! [`ATTEMPTS`] misses.
 
 use clap::Args;

@@ -1,11 +1,11 @@
-//! Stencils: a step with a [`Halo`], against a step of the same stencil with a barrier; and steps in large and in small pages.
+//! Stencils: a step with a [`Halo`], against a step of the same stencil with a barrier; and what large pages save in a step.
 //!
 //! The stencil is a 5-point Jacobi relaxation on n x n cells of each PE, which sends its first and last row to its neighbours in a
 //! ring. With a halo, cells are in private memory. With a barrier, they are in symmetric memory, and each PE puts its rows into the
 //! border of its neighbours. Two grids take turns, so that one barrier in each step is enough.
 //!
-//! Page size also matters to columns: if the stride of a column is longer than a page, each element is on a page of its own, and
-//! each element beyond the reach of the TLB costs a walk of the page table.
+//! Page size matters most to columns: if their stride is longer than a page, each element is on another page, and most accesses
+//! cost a walk of the page table if the column has more elements than the TLB has entries.
 
 use std::ops::Range;
 

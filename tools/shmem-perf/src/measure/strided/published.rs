@@ -1,11 +1,11 @@
-//! The published table: are equal blocks at equal distances moved faster block by block (Algorithm 1) or column by column
-//! (Algorithm 2)?
+//! The table of thresholds ([`PUBLISHED`]): are equal blocks at equal distances moved faster block by block (Algorithm 1) or column
+//! by column (Algorithm 2)?
 //!
 //! If the payload with its gaps is too large or takes too long, a sample moves a part of it. This part with its gaps is at least
 //! twice as large as the last-level cache, so that no sample, and no column, finds its data in the cache.
 //!
-//! And the published halo exchange: two PEs have a half each of a periodic field. Each PE puts its first and last column into the
-//! border of the other half, and copies its first and last row, which are contiguous, into its own border.
+//! And a halo exchange from the same literature. Each of two PEs has one half of a periodic field. Each PE puts its first and last
+//! column into the border of the other half, and copies its first and last row, which are contiguous, into its own border.
 
 use shmem::padded::pitch;
 use shmem_core::memory::Machine;
@@ -13,7 +13,7 @@ use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, TransferPlan, settings};
 
 use super::*;
 
-/// Bytes of the heap that are kept free of the sides, for statics and the margin.
+/// Bytes of the heap that transfers do not use: for statics, and a margin.
 const SPARE: usize = 4 << 20;
 
 pub(super) fn measure_table(runner: &mut Runner) -> Done {
@@ -38,8 +38,9 @@ pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
 
-/// Returns the bytes of a side: enough for all cells of the table, but at most a sixteenth of the free memory, or eight last-level
-/// caches if that is more, and never more than a quarter of the free memory.
+/// Returns the bytes of each side of transfers (the other PE's memory, and private memory): enough for all cells of the table, but
+/// at most a sixteenth of the free memory, or eight last-level caches if that is more, and never more than a quarter of the free
+/// memory.
 fn room(payload: usize) -> usize {
     let left = Machine::default().available().bytes;
     let wanted = (left / 16).max(8 * last_level_cache());
@@ -68,7 +69,7 @@ fn times(
     let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
-        // The alignment is 64, because both sides begin on cache lines.
+        // The alignment in bytes is 64, because source and destination begin on cache lines.
         .map(|algorithm| {
             TransferPlan::of(even(block, all, stride), 64, algorithm, &settings().thresholds).method()
         });
@@ -105,7 +106,7 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
     for [rows, columns] in shapes(bench.quick) {
         let pitch = pitch_of(columns);
         let cells = world.alloc(zeroed::<f64>((rows + 2) * pitch))?;
-        // Touches every page.
+        // Touches every page now, so that no sample pays for page faults.
         (0..(rows + 2) * pitch).for_each(|at| cells.here(world).index(at).store(1.0));
         world.barrier_all();
         let half = Half { world, cells, rows, columns: columns / 2, pitch };
@@ -130,7 +131,7 @@ pub(super) fn measure_exchange(runner: &mut Runner) -> Done {
     runner.times(1, &runner.job("strided-exchange", 2, PeArguments::default()).heap(bytes + (1 << 20)))
 }
 
-/// Returns (rows, columns) of fields, from wide to high. Their size is the published 128 MiB, or less in a quick run.
+/// Returns (rows, columns) of fields, from the widest to the tallest. Their size is the published 128 MiB, or less in a quick run.
 fn shapes(quick: bool) -> [[usize; 2]; 5] {
     let bytes: usize = either(quick, 128 << 20, 8 << 20, 128 << 10);
     let side = (bytes / size_of::<f64>()).isqrt();
