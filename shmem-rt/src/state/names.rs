@@ -72,8 +72,8 @@ impl Named {
         self.items.saturating_mul(self.item_bytes)
     }
 
-    /// Returns whether a program that asks for `other` gets this object. Compares only names of numbers and arrays of numbers as
-    /// types, because compilers may name other types differently.
+    /// Returns whether a program that asks for `other` gets this object. Sizes and alignment must be equal. Type names must be
+    /// equal only if both name numbers or arrays of numbers, because compilers may name other types differently.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let plain = |kind: &str| !kind.contains("::") && !kind.contains("..");
         let size = |one: &Self| (one.items, one.item_bytes, one.align);

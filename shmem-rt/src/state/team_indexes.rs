@@ -1,7 +1,7 @@
 //! The teams of the calling PE, by their indexes.
 //!
-//! An index is free again when no member uses its team. At the next split of this or a larger team, the members
-//! exchange the indexes of teams that they have dropped. So all members free an index in the same call.
+//! An index is free again when no member uses its team. At the next split of this or a larger team, the members exchange the
+//! indexes of teams that they have dropped. So all members free an index in this same split.
 
 use std::sync::Arc;
 

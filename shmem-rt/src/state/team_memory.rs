@@ -16,7 +16,7 @@ pub(crate) struct TeamAllocator {
     /// Ends of the free ranges, by their starts. Adjacent free ranges are merged.
     free: BTreeMap<usize, usize>,
     pub(crate) area: Range<usize>,
-    /// Objects in allocated ranges: (bytes, description), by their starts.
+    /// The object in each allocated range, by the range's start: (bytes, description).
     names: BTreeMap<usize, (usize, String)>,
 }
 

@@ -90,7 +90,8 @@ impl Agreed<'_> {
     fn reclaim_objects(&self) {
         let team = self.collective.team;
         let mut gone = team.uses.dropped_objects();
-        // The quiet follows the reading of the list, because another thread may have written to an object just before dropping it.
+        // The quiet must follow the reading of `gone`, because another thread may have written to an object just before dropping
+        // it.
         team.job.quiet_all();
         self.reduce(bytemuck::cast_slice_mut(&mut gone), |a: u64, b| a & b);
         let ranges = team.uses.take_objects(&gone);

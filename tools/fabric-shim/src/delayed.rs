@@ -1,4 +1,4 @@
-//! Delayed operations. Calls that read a queue or a counter of an endpoint pass them to the real endpoint.
+//! Delayed operations of an endpoint. They reach the real endpoint in calls that read one of its queues or counters.
 //!
 //! A provider with manual progress works inside such calls. So does the shim, because libfabric's threading levels allow the use of
 //! an endpoint only inside calls on objects that are bound to it.

@@ -36,7 +36,7 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
             if sink.len() < part.iov_len {
                 sink.resize(part.iov_len, 0);
             }
-            // The time of `shared::copy` does not depend on the address.
+            // Copies to one place only, because the time of `shared::copy` does not depend on the address.
             // SAFETY: `part` is readable (caller). `sink` is at least as long, and only this function has it: no overlap.
             unsafe { shared::copy(sink.as_mut_ptr(), part.iov_base.cast(), part.iov_len) };
         }

@@ -1,4 +1,5 @@
-//! Demands in `fi_info`. The shim adds them to the offers of the real library, and removes them from entries that users pass back.
+//! Demands in `fi_info`. The shim adds them to the offers of the real library, and removes them from the offers that users pass
+//! back to open objects.
 //!
 //! A demand is a bit that a provider sets in an offer, or a limit that the provider lowers. As a real provider, the shim offers
 //! nothing to a user whose hints do not accept a demand. Since this looks like a missing network, the shim prints the reason.
@@ -130,7 +131,7 @@ impl Parts<'_> {
         ] {
             *limit = to.map_or(*limit, |to| to.min(*limit));
         }
-        // Set without a minimum, because the real library reports 0 for "no limit".
+        // Not the minimum of both limits, because the real library reports 0 for "no limit".
         self.domain.mr_cnt = demands.registrations.unwrap_or(self.domain.mr_cnt);
         if demands.cq.is_some() && wanted.domain.resource_mgmt != FI_RM_ENABLED {
             self.domain.resource_mgmt = FI_RM_DISABLED;

@@ -1,8 +1,8 @@
 //! The shim's completion queues and counters.
 //!
-//! The demand `cq` limits the entries of a queue. With resource management, a full queue refuses operations until completions are
-//! read. Without it, a queue has the size that the user asks for, if any, and too many operations in flight end the process, as
-//! hardware would lose completions. The demand `reorder` delays completions.
+//! The demand `cq` limits the entries of a queue. If the user accepts resource management, a full queue refuses operations until
+//! completions are read. Otherwise a queue has the size that the user asks for, if any, and an operation whose completion would not
+//! fit ends the process, because hardware would lose that completion. The demand `reorder` delays completions.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -113,7 +113,8 @@ impl Queue {
 
     fn completed(&self, context: *mut c_void) {
         self.paid();
-        // SAFETY: `end` ignores an unknown context. After `begin`, the user keeps a context until this completion is read.
+        // SAFETY: `end` ignores an address that is no known context. A known one was passed to `begin`, and the user must keep it
+        // until this completion is read.
         unsafe { self.domain.contexts.end(context) };
     }
 

@@ -1,6 +1,7 @@
 //! The bare program: the baseline over libfabric. It calls libfabric directly, as the library's transport does: with the same
 //! provider, delivery completion, a completion counter, a queue for errors only, and a progress thread at the target. It runs
-//! inside the measured PEs, with endpoints and memory of its own, so that both sides take turns between the same two processes.
+//! inside the measured PEs, with endpoints and memory of its own, so that it and the library take turns between the same two
+//! processes.
 
 mod lane;
 mod pair;
@@ -24,7 +25,7 @@ use crate::runner::Runner;
 
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
-/// The variable that names the provider. The bare program reads it, too, as well as [`LIBFABRIC`].
+/// The variable that names the provider, for the library and for the bare program. [`LIBFABRIC`] is for both, too.
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 pub(crate) const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 
@@ -83,7 +84,8 @@ pub(crate) struct Peer {
 }
 
 impl Bare {
-    /// Opens a provider and registers `bytes` bytes, with the libfabric and the interface that the environment names, or the first.
+    /// Opens a provider and registers `bytes` bytes, with the libfabric and the interface that the environment names, or else the
+    /// provider's first interface.
     fn open(provider: &str, bytes: usize) -> Result<Arc<Self>, String> {
         // SAFETY: the user of the benchmark selects the libfabric, and vouches for its initialisers.
         let library = unsafe { Library::load(variable(LIBFABRIC).as_deref()) };

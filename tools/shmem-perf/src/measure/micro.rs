@@ -46,7 +46,7 @@ const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;
 
-/// Returns a benchmark with repetitions for some hundred microseconds. Those with the largest sizes take longer.
+/// Returns a benchmark, with as many repetitions as take some hundred microseconds. The largest sizes take longer.
 fn benchmark(name: &'static str, bytes: usize) -> Operation {
     let (in_flight, rounds) = match name {
         "put" | "get" => (1, ((1 << 21) / bytes).clamp(2, 5000)),
@@ -64,7 +64,7 @@ fn times(of: Operation) -> usize {
     if of.name == "add" { of.in_flight } else { of.rounds }
 }
 
-/// Compares all benchmarks with each peer of PE 0; if `is_in_c`, those of our C library with the same benchmarks in Rust.
+/// Compares all benchmarks with each peer of PE 0; if `is_in_c`, compares our C library with the same benchmarks in Rust.
 fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let (bytes, word) = (world.alloc(zeroed::<u8>(ROOM))?, world.alloc(value(Atomic::new(0_u64)))?);
     let mut ours = Ours {
@@ -92,7 +92,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let compare = |of: Operation, ours: &mut dyn FnMut() -> f64| {
         for (peer, found) in beside(bench, of, ours, is_in_c) {
             match found {
-                // The text does not depend on the size, so that the runner prints it once.
+                // Names no size, so that the text is the same for all sizes and the runner prints it once.
                 Err(PeerError::Refused { fault, .. }) => {
                     eprintln!("shmem-perf: peer {}: {}: {fault}", peer.peer, of.name);
                 }
@@ -230,7 +230,7 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
         ended.map(|_| milliseconds)
     };
     let pair = || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?));
-    // The first pair does not count, because it reads the programs from disk.
+    // The first pair does not count, because its programs are read from disk.
     pair()?;
     runner.taken(PES, format!("c start/{PES}/rust"), Samples::tried(runner.asked.repetitions, pair)?)
 }

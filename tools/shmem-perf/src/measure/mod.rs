@@ -1,5 +1,5 @@
 //! Benchmarks (*measures*). Each has a section of `cases_goals_guards.txt` with options, cases, baselines (*limits*), goals and
-//! guards, and in a module (of several measures of a kind) two functions: the library's operation, and its baseline. Imports here
+//! guards, and two functions, for the library's operation and for its baseline. Measures of a kind share a module. Imports here
 //! serve all modules.
 //!
 //! To add a measure: write a section and a module, and add its name below, to the modules and to [`MEASURES`].
@@ -159,7 +159,7 @@ impl Row {
         (line.kind == "cases").then(|| Self { pattern, form, operation, limit, goals: goals.collect(), unit })
     }
 
-    /// Returns the comparison as a sentence, to be printed below a table of its cases.
+    /// Returns what its cases compare, as a sentence, to be printed below a table of them.
     pub(crate) fn sentence(&self) -> String {
         format!("{}: {}, against {}.", self.form, self.operation, self.limit)
     }

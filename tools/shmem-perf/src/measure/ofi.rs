@@ -1,8 +1,9 @@
-//! Measures over libfabric: latencies, bandwidths and the rate of puts; micro-benchmarks; collectives of two hosts; strided puts.
-//! And the costs of a provider's operations, from which the library predicts the fastest method for strided transfers.
+//! Measures over libfabric: latencies, bandwidths and the rate of puts; micro-benchmarks; collectives of two hosts; strided puts. A
+//! further task measures a provider's costs ([`Row`]), by which the library chooses a method for strided transfers.
 //!
 //! Each cost is a difference of two times, such as those of many and of few blocks, or of long and of short blocks. Blocks go by a
-//! non-blocking put each, or together in messages. A job with the costs [`PACKING`] always sends messages.
+//! non-blocking put each, or together in messages. A job that measures costs sets [`PACKING`], so that the library always sends
+//! messages.
 
 use std::net::TcpListener;
 
@@ -57,12 +58,12 @@ fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// All operations with a target that serves them, and blocking operations with a target that sleeps.
+/// All operations while the target makes progress, and blocking operations while it sleeps: (operation, whether it sleeps).
 fn all() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().map(|operation| (operation, false)).chain(asleep())
 }
 
-/// Blocking operations with a target that sleeps outside of the library.
+/// Blocking operations, while the target sleeps outside of the library.
 fn asleep() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
@@ -95,7 +96,7 @@ fn bare_put(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
 /// answer, so it should not take longer.
 fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
-    // Without the first variable the library uses shared memory, so that only the bare program uses libfabric.
+    // Without `SHMEM_TRANSPORT`, the first one, the library uses shared memory, so that only the bare program uses libfabric.
     let variables = fabric::variables(provider).into_iter().skip(1);
     let job = runner.job("ofi-bare", 2, PeArguments::default()).with(variables);
     let mut samples = Samples::default();
@@ -219,10 +220,11 @@ fn costs(runner: &mut Runner) -> Done {
 
 const TRANSFERS: usize = 8;
 
-/// Few blocks. They and [`MANY`] fit one message each, and are too long for injection.
+/// Few blocks. These, and also [`MANY`], fit one message, which is too long for injection.
 const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
-/// Short blocks. They and [`LONG`] are as many as in programs, because an operation among many costs more than the second of two.
+/// Short blocks. There are 32 of these and of [`LONG`], about as many as in programs, because the second of two operations is
+/// cheaper than one among many.
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
 const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 

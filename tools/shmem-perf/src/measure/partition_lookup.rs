@@ -1,6 +1,6 @@
 //! The time to find the segment of an address, by the number of partitions ("Symmetric Memory Partitions in OpenSHMEM", 2017,
-//! section 5). The *published* form compares buffers in random partitions with a single buffer, so caches make a difference, too.
-//! The *fair* form compares as many buffers at the same distances: each in a partition of its own, and all in one partition.
+//! section 5). The *published* form compares buffers in random partitions with a single buffer, which also saves cache misses. The
+//! *fair* form compares equally many buffers at equal distances: each in a partition of its own, or all in one partition.
 
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
@@ -13,8 +13,8 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
-            // The last partition also has the second half of [`Buffers`]. A small reserve for dynamic segments brings partitions
-            // closer together.
+            // The last partition also has the second list of [`Buffers`]. Dynamic segments get little address space, so that
+            // partitions are closer together.
             let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
             let partition = |id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)));
             let given =
@@ -33,7 +33,7 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
         [] => [&[1, 8, 64, 512, 4096][..], &[8]],
         sizes => [sizes; 2],
     };
-    // With one partition, both sides of the published form are equal, which shows the noise. The fair form needs more.
+    // With one partition, the published form compares equal things, which shows the noise; the fair form would say nothing.
     if bench.partitions > 1 {
         if bench.sizes.is_empty() {
             typed::<u8>(world, bench)?;
@@ -70,7 +70,7 @@ fn with_buffers<T: SymmetricData>(
     let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
     let first = apart[0].offset();
     let mut end = apart[n - 1].offset() + room;
-    // The first buffers of both halves start at the same offset modulo [`REGION`], so that addresses make no difference.
+    // The first buffers of both lists start at the same offset modulo [`REGION`], so that addresses make no difference.
     let start = end + (first.wrapping_sub(end) % REGION);
     let (mut together, mut between) = (Vec::new(), Vec::new());
     for other in &apart {
@@ -89,7 +89,7 @@ fn with_buffers<T: SymmetricData>(
     Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
 
-/// Measures passes over buffers in random order. In the fair form, both sides read their handles at the same addresses.
+/// Measures passes over buffers in random order. In the fair form, both lists are at the same address when a pass reads them.
 fn passes<B>(
     bench: &Bench<'_>,
     form: &str,
@@ -97,7 +97,7 @@ fn passes<B>(
     [apart, together]: &mut Buffers<B>,
     mut pass: impl FnMut(&[B], &[u8]),
 ) {
-    // As many operations as in the source, or fewer if these move many bytes or go over a network.
+    // As many operations as in the 2017 paper, or fewer if these move many bytes or go over a network.
     let most = if bench.site.transport == "shm" { 10_000 } else { 200 } / LESS;
     let (n, count) = (apart.len(), ((64 << 20) / bytes / LESS).clamp(most / 40, most));
     // Random indices of buffers, the same in every run; and as many indices of the first buffer.

@@ -37,11 +37,13 @@ pub(crate) struct Peer {
 const OWN: &str = "library";
 
 impl Peer {
-    /// Strided transfers by Open MPI's MPI-3 one-sided communication. [`OSHMEM`](Self::OSHMEM) has those by its OpenSHMEM.
+    /// Strided transfers by Open MPI's MPI-3 one-sided communication. [`OSHMEM`](Self::OSHMEM) does the same by Open MPI's
+    /// OpenSHMEM.
     pub(crate) const MPI: Self = Self::of("mpi", example!("peers/mpi.c"), "mpicc");
     pub(crate) const OSHMEM: Self = Self::of("oshmem", example!("peers/oshmem.c"), "oshcc");
     pub(crate) const FLOOR: Self = Self::of("floor", example!("peers/floor.c"), "cc");
-    /// Micro-benchmarks by Open MPI's OpenSHMEM. [`MPI_MICRO`](Self::MPI_MICRO) has those by MPI-3 (one-sided, and collectives).
+    /// Micro-benchmarks by Open MPI's OpenSHMEM. [`MPI_MICRO`](Self::MPI_MICRO) does the same by MPI-3 (one-sided, and
+    /// collectives).
     pub(crate) const OSHMEM_MICRO: Self = Self::of("oshmem-micro", example!("peers/oshmem-micro.c"), "oshcc");
     pub(crate) const MPI_MICRO: Self = Self::of("mpi-micro", example!("peers/mpi-micro.c"), "mpicc");
     /// Single routines of Open MPI's OpenSHMEM. [`ROUTINES`](Self::ROUTINES) are those of our C library.
@@ -105,7 +107,7 @@ const HEADERS: [(&str, &str); 2] =
 /// Upper limit on the time to build a program. A peer needs a second. This workspace's C library needs minutes, but only once.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Exit code of `timeout` for a program that it has ended. [`MISSING`] is that for a program that does not exist.
+/// Exit code of `timeout` for a program that it has ended. [`MISSING`] is its exit code if the program does not exist.
 pub(crate) const LATE: i32 = 124;
 pub(crate) const MISSING: i32 = 127;
 
@@ -203,7 +205,7 @@ fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     command
 }
 
-/// Returns the path of a file in this program's directory, which `cargo build` builds with `arguments` if it is missing.
+/// Returns the path of a file in this program's directory. If it is missing, builds it by `cargo build` with `arguments`.
 pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
     let this = std::env::current_exe().map_err(|why| why.to_string())?;
     let file = this.with_file_name(name);

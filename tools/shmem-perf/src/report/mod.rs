@@ -1,8 +1,8 @@
 //! `shmem-perf report`: measures all sections, and writes a page.
 //!
-//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, which produce records, or facts (texts, such as
-//! the NUMA nodes of pages). All results are [evidence](evidence), with a number for each line. Other lines of a section define the
-//! tables, which [`show`] makes, on the [page](page). A step that fails is reported on the page.
+//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, which produce records (numbers) or facts
+//! (texts, such as the NUMA nodes of pages). All results are [evidence](evidence), in numbered lines. Other lines of a section
+//! define tables: [`show`] makes them for the [page](page). A step that fails is reported on the page.
 
 mod evidence;
 mod page;
@@ -32,7 +32,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().filter(|section| section.of(&["step"]).next().is_some()).map(|section| section.name)
 }
 
-/// Options of the report. A quick report takes less than two minutes instead of twenty, with as many pairs for each case.
+/// Options of the report. A quick report takes less than two minutes instead of twenty, but takes no fewer samples of each case.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// The directory of the page and its data. It is made if it does not exist.
