@@ -24,7 +24,8 @@ pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[E
 /// A PE's number, and its record in shared memory, which a waiting PE reads.
 pub(crate) type Peer<'a> = (usize, &'a PeRecord);
 
-/// Describes a long wait of PE `me`, and what other PEs do: in a collective of all PEs, only those that have not entered it.
+/// Describes a long wait of PE `me`, and what other PEs do. If the wait is in a collective of all PEs, lists only PEs that have not
+/// entered it.
 pub(crate) fn long_wait<'a>(
     me: usize,
     activity: &Activity,

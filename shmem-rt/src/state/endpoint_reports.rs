@@ -42,7 +42,7 @@ pub struct Resources {
     pub used: usize,
     /// The policy that assigns contexts to units.
     pub mapping: Design,
-    /// The policy that decides which units are reserved.
+    /// The policy for sharing units, which applies if the program gives no hints.
     pub sharing: Sharing,
     /// The hints of the program that are in effect.
     pub hints: Option<Hints>,

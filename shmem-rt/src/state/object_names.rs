@@ -12,15 +12,16 @@ use super::team_memory::TeamAllocator;
 
 pub(crate) type Variable = (usize, String);
 
-/// The function that finds the variable at an offset, for a program in another language than Rust.
+/// Finds the variable at an offset. Set by a library for another language than Rust, whose programs have variables of their own.
 pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock::new();
 
-/// The sources of names in the slot. Their locks are only tried: another thread may hold one while it waits in a collective.
+/// Where the names of objects in the slot are found. No lock is waited for, because a thread may hold it while it waits in a
+/// collective.
 #[derive(Clone)]
 pub(crate) struct ObjectNames {
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
-    /// The persistent partitions. A weak reference, because diagnostics outlive the job, and these files must be closed at its end.
+    /// The persistent partitions. Weak, so that diagnostics that outlive the job do not keep the partitions' files open.
     pub(crate) shelves: Weak<Mutex<Vec<PersistentPartition>>>,
     pub(crate) room: Arc<Mutex<TeamAllocator>>,
 }
@@ -28,7 +29,8 @@ pub(crate) struct ObjectNames {
 struct NamedObject {
     whole: Extent,
     name: String,
-    /// Whether an index can be appended to `name`, as for a static or a named object. Otherwise the name is a description.
+    /// Whether `name` is an identifier, to which an index can be appended: that of a static or of a named object. Otherwise it is a
+    /// description.
     is_called: bool,
     /// Whether the object is an array of [`World::array`](crate::World::array). Ranges of elements of such an array are not named.
     is_array: bool,

@@ -23,7 +23,7 @@ pub(crate) struct PersistentPartition {
     list: Range<usize>,
     /// The bytes of the list of names that were last written into the partition.
     written: Vec<u8>,
-    /// The type of the items with which this job has opened an object, by the object's name.
+    /// The item type with which this job has opened an object, by the object's name.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
     pub(crate) file: PmemFile,
     /// Whether a persist of the partition has failed.
@@ -79,7 +79,7 @@ impl PersistentPartition {
 
     /// Checks that the list has space for one more object. Otherwise returns the bytes of the list as the error.
     pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
-        // Two numbers may be encoded longer than here: the number of objects and the object's offset need at most ten bytes each.
+        // The number of objects and the object's offset may still grow. Each takes at most ten bytes.
         let needed = HEAD + self.encoded + codec::encode(object).len() + 20;
         if needed <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
     }

@@ -48,7 +48,8 @@ pub(crate) struct Uses {
     /// Objects of the team whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Range of each member's symmetric memory for the chunks of long collectives. Unset: not searched yet; `None`: no memory.
+    /// Range of each member's symmetric memory through which long collectives move data in chunks. Unset: not searched yet; `None`:
+    /// no memory.
     window: OnceLock<Option<Range<usize>>>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct Uses {
 struct Objects {
     next: u64,
     ranges: BTreeMap<u64, Range<usize>>,
-    /// Numbers of objects whose handle was dropped on this PE.
+    /// IDs of objects whose handles were dropped on this PE.
     dropped: BTreeSet<u64>,
 }
 
@@ -150,7 +151,7 @@ impl Uses {
         Ok(ContextClaim(Arc::clone(self)))
     }
 
-    /// Records an object that all members have allocated, and returns the number of the object.
+    /// Records an object that all members have allocated, and returns its ID.
     pub(crate) fn insert_object(&self, range: Range<usize>) -> u64 {
         let mut objects = self.lock();
         let id = objects.next;
@@ -164,7 +165,8 @@ impl Uses {
         assert!(kept.is_ok(), "members take windows once");
     }
 
-    /// Returns the range for chunks (`Some(None)`: no memory), or `None` if the members have not searched for free memory yet.
+    /// Returns the range through which long collectives move data in chunks: `None` before the members have searched for free
+    /// memory, `Some(None)` if there was none.
     pub(crate) fn window(&self) -> Option<&Option<Range<usize>>> {
         self.window.get()
     }
@@ -179,7 +181,7 @@ impl Uses {
         other.members.iter().all(|pe| self.has_member(pe.number()))
     }
 
-    /// Returns a bit for each object, in the order of their numbers: whether the object's handle was dropped on this PE.
+    /// Returns a bit for each object, in the order of their IDs: whether the object's handle was dropped on this PE.
     pub(crate) fn dropped_objects(&self) -> Vec<u64> {
         let objects = self.lock();
         let mut words = vec![0; objects.ranges.len().div_ceil(64)];

@@ -1,5 +1,5 @@
-//! The registered threads of a PE. Numbers are reused, oldest first; with a limit on the threads, after all numbers below the limit
-//! were used.
+//! The registered threads of a PE. Numbers that threads give back are reused, oldest first. If the number of threads is limited,
+//! they are reused only after all numbers below the limit were used.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::Location;

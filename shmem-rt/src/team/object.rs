@@ -84,7 +84,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     where
         RangeFull: PlaceIndex<T, Output = [E]>,
     {
-        // Called once, because a second call may return other PEs.
+        // Called once, because a second call may return PEs that were not checked.
         let pes = team.ranked();
         for pe in &*pes {
             self.require(*pe);

@@ -118,7 +118,7 @@ impl CollectivePlan {
 }
 
 impl Family {
-    /// Returns the collective, the bytes of a PE's larger argument, and a description.
+    /// Returns the collective, the bytes of the larger one of a PE's source and destination, and a description.
     fn of(self, bytes: usize, pes: usize) -> (Collective, usize, String) {
         let (each, all) = (show_size(bytes as u64), bytes.saturating_mul(pes));
         match self {

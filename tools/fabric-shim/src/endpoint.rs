@@ -44,8 +44,8 @@ pub(crate) struct Endpoint {
     updates: AtomicU64,
 }
 
-/// Refusals by the demand `eagain` since it last let a call pass: those that count (`refused`), and those since the last progress
-/// that do not count (`in_vain`).
+/// Refusals by the demand `eagain` since a call last passed. `refused` counts the first one, and the first one after each progress;
+/// `in_vain` counts the others since the last progress.
 #[derive(Default)]
 struct EagainState {
     refused: usize,
@@ -213,7 +213,7 @@ impl Endpoint {
         0
     }
 
-    /// Returns whether the demand `eagain` makes this call fail. Refusals without progress in between count as one.
+    /// Returns whether the demand `eagain` makes this call fail. Calls that are repeated without progress count as one refusal.
     fn refuses_now(&self) -> bool {
         let Some(times) = demands().eagain else { return false };
         let mut storm = self.storm.lock();

@@ -66,8 +66,8 @@ macro_rules! real {
         /// The rules of the libfabric function of the same name.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type)?) $(-> $result)? {
-            // SAFETY: the caller fulfils libfabric's rules, and passes lists of the real library, because the shim hands out no
-            // others.
+            // SAFETY: the caller fulfils libfabric's rules, and passes an `fi_info` of the real library, because the shim hands out
+            // no others.
             unsafe { (library().symbols().$name)($($argument)?) }
         }
     )*};

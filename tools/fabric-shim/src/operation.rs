@@ -196,8 +196,8 @@ impl Operation {
         self.local = Buffers { parts: vec![part], descriptors: Vec::new() };
     }
 
-    /// Passes the call to the real endpoint, without descriptors, as that endpoint does not demand them. Before the call returns,
-    /// the endpoint copies operands of atomics and sources of injected operations.
+    /// Passes the call to the real endpoint, without descriptors, because that endpoint needs none. Before the call returns, the
+    /// endpoint copies operands of atomics and sources of injected operations.
     ///
     /// # Safety
     ///

@@ -22,7 +22,7 @@ pub(crate) struct Shared {
     pub(crate) regions: Regions,
     pub(crate) contexts: Contexts,
     pub(crate) endpoints: AtomicUsize,
-    /// Number of calls of `fi_enable` on endpoints of the domain, counted for the demand `taken`.
+    /// Number of calls of `fi_enable` on endpoints of the domain. The demand `taken` makes the first ones fail.
     pub(crate) enabled: AtomicUsize,
 }
 
@@ -148,8 +148,8 @@ impl Contexts {
 /// `FI_KEY_NOTAVAIL`: the value of a key before the provider has chosen one.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
-/// Makes a key as a provider does: the port of the endpoint that its memory is bound to (not if keys have 4 bytes); random bits; a
-/// checksum. So the origin of an operation detects keys that no provider has made, or that belong to another endpoint.
+/// Makes a key as a provider does: the TCP port of the endpoint that the memory is bound to (left out if keys have 4 bytes); random
+/// bits; a checksum. So the origin of an operation detects keys that no provider has made, or that belong to another endpoint.
 pub(crate) fn made_up(port: u16) -> u64 {
     let (bits, body) = match demands().key_size {
         Some(4) => (8, random() & 0xff_ffff),

@@ -38,8 +38,8 @@ pub(crate) fn is_collective(name: &str) -> bool {
 }
 
 impl Operation {
-    /// Returns an operation with repetitions for some milliseconds over TCP on one machine. The constants are estimated
-    /// picoseconds: of a byte, of a blocking transfer, of one of many transfers in flight.
+    /// Returns an operation with as many repetitions as take some milliseconds over TCP on one machine. The constants are estimates
+    /// in picoseconds: of a byte, of a blocking transfer, of one of many transfers in flight.
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
         let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };

@@ -7,7 +7,8 @@ use crate::demand::demands;
 use crate::operation::{Operation, RECEIVE};
 use crate::shared::{NO_KEY, port_in};
 
-/// Lowest virtual address that a 64-bit process maps in practice. A lower remote address is an offset, by a user's mistake.
+/// Lowest virtual address that a 64-bit process maps in practice. The user passes a lower remote address only by mistake: an
+/// offset.
 const LOWEST_ADDRESS: u64 = 1 << 32;
 
 impl Endpoint {

@@ -15,7 +15,7 @@ use shmem_core::libfabric::{Endpoint, calls};
 
 use super::{Bare, Peer};
 
-/// Entries of the completion queue. It reports errors only.
+/// Size of the completion queue, in entries. Only errors are reported there.
 const QUEUE: usize = 1024;
 
 /// Number of polls of the completion counter for each poll of the queue.

@@ -26,7 +26,7 @@ const LOOKS: usize = 64;
 /// calls for its progress. They cost the bare program less than 0.1 %.
 const CALLS: u32 = 32;
 
-/// Offset of sources that are rewritten before each put. Destinations have smaller offsets.
+/// Offset of sources that are rewritten before each put. It is beyond all destinations.
 const OWN: usize = 4 << 20;
 
 /// Bytes of memory on both sides: space for transfers, and a page for [`Pair::meet_bare`].

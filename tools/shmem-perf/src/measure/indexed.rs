@@ -76,7 +76,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         });
         let gather = timed(table.len(), 1, |list| world.gather(black_box(&mut ours), there.at(list)));
         bench.pairs(format!("indexed gather/{bytes}"), gather, &mut limit);
-        // The first half of each PE's elements, so that the lists address as many bytes as before.
+        // A distributed list of the first half of each PE's elements. It has as many elements as `table`.
         let halves = object.over(world.team(), Block::of(table.len()));
         let gather =
             timed(table.len(), 1, |list| world.gather(black_box(&mut of_both), black_box(&halves).at(list)));

@@ -148,8 +148,8 @@ fn partition(world: &mut World) -> shmem::Result<Vec<TextResult>> {
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases".
 const AFFINITY: &str = "affinity";
 
-/// Returns the source's arrays: (name, rows, bytes of a row). Long rows are divided by `2^scale`. "five pages" is the source's
-/// example of an array that four nodes cannot share exactly.
+/// Returns the arrays of the paper: (name, rows, bytes of a row). Rows of about 2^30 bytes are divided by `2^scale`. "five pages"
+/// is the paper's example of an array that four nodes cannot share exactly.
 fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
     let (many, few) = (1 << (30 - scale), 1 << (20 - scale));
     [
@@ -227,8 +227,8 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
     Ok(least)
 }
 
-/// Returns, for each array of [`shapes`], the least share of a PE's pages that are on its node, if the array is divided among PEs
-/// with a node each. Collective.
+/// Divides each array of [`shapes`] among PEs, each with its own node. Returns, for each array, the least share of a PE's pages
+/// that are on its node. Collective.
 fn apart(world: &mut World, scale: u32) -> Result<Vec<TextResult>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();

@@ -38,8 +38,8 @@ fn put_row(world: &World, pe: Pe, value: u64) {
     }
 }
 
-/// Measures 8-byte puts: to a static, and with their quiet. Closures own their operands, so that these stay in registers, although
-/// puts write to memory.
+/// Measures 8-byte puts: to a static, and with their quiet. Closures own their operands, because the compiler would load borrowed
+/// ones again after each put.
 fn words(world: &World, bench: &Bench<'_>) {
     let (world, pe) = black_box((world, other(world)));
     let (word, start) = (ROW.on(pe).index(0), near(ROW.on(pe).index(0).ptr(world)));

@@ -47,7 +47,7 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
     keeps(runner, &kept, 0..2, case)
 }
 
-/// Kinds of memory, in the order in which PEs print them, with the bytes of their unit in results (1 for a count).
+/// Kinds of memory, in the order in which PEs print them: (name in cases, bytes of the unit, or 1 for a count).
 const KINDS: [(&str, usize); 4] = [
     ("startup-resident", 1 << 20),
     ("startup-mappings", 1),

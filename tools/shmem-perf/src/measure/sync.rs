@@ -44,7 +44,7 @@ fn barriers(world: &World, count: usize) -> f64 {
 fn allocations(world: &mut World, bench: &Bench<'_>) -> Done {
     for bytes in [64, 4 << 10, 64 << 10, 1 << 20] {
         let both = || world.malloc(bytes).and_then(|block| world.free(block));
-        // A first try, which fails on all PEs if the heap is too small. So samples do not fail.
+        // A first try, before any sample is taken: it fails on all PEs if the heap is too small.
         both()?;
         let mut failed = Ok(());
         let cost = || each(100, || failed = both().and(std::mem::replace(&mut failed, Ok(()))));

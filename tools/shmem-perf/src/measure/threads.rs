@@ -119,8 +119,8 @@ pub(super) struct Rounds {
 type Span = (Instant, Instant);
 
 /// Measures `threads` threads, each with `passes` passes of `operations` operations, in turn with their baseline. Returns
-/// nanoseconds for each operation of a thread: those of the slowest thread, or, if threads share cores, from the first start to the
-/// last end. `thread` is the body of a thread. It gets the thread's number, and calls [`Rounds::run`].
+/// nanoseconds for each operation of a thread: the time of the slowest thread or, if threads share cores, the time from the first
+/// thread's start to the last one's end. `thread` is the body of a thread. It gets the thread's number, and calls [`Rounds::run`].
 pub(super) fn in_turn(
     threads: usize,
     (passes, operations): (u64, usize),

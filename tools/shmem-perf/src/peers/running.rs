@@ -73,7 +73,8 @@ impl Running {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
-    /// Takes pairs of samples, in turn: of `other`, and of the peer's operation. Before, lets the peer check the operation.
+    /// Takes pairs of samples, in turn: of `other`, and of the peer's operation. Before the first pair, the peer checks the
+    /// operation.
     pub(crate) fn against(
         &self,
         request: &PeerRequest,

@@ -148,7 +148,8 @@ fn loops<const D: usize, S: Storage>(
     let array = world.array(shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let passes = ELEMENTS.div_ceil(elements);
     world.local((&array, &plain), |(mut a, plain)| {
-        // `black_box` hides functions and shape from the compiler, which does not know them in a program's `World::local` either.
+        // `black_box` hides functions and shape from the compiler, because it does not know them in a program's `World::local`
+        // either.
         for &(way, array, slice) in ways {
             let (array, slice, planes) = black_box((array, slice, planes));
             let time = |pass: &mut dyn FnMut()| {
@@ -216,7 +217,7 @@ fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str,
     }
     let array = || in_a_loop(world, bytes, || world.array([bytes]).storage(storage).zeroed::<u8>());
     let object = || in_a_loop(world, bytes, || world.alloc(zeroed::<u8>(bytes)));
-    // A first try, which fails on all PEs if the heap is too small. So samples do not fail.
+    // A first try, before any sample is taken: it fails on all PEs if the heap is too small.
     array()?;
     object()?;
     bench.add(name, Samples::tried(FEWEST, || Ok::<_, shmem::Error>((array()?, object()?)))?);

@@ -75,7 +75,7 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
         }
         constant::constant(world, bench);
         few(bench, "few", sides.skewed(1024));
-        // The source's offset in a page is half a cache line before the destination's.
+        // In a page, the source begins half a cache line before the destination.
         few(bench, "alias", sides.followed(32));
     })
 }

@@ -8,7 +8,7 @@ use crate::measure::indexed::random;
 
 type Point = (Pattern, Direction);
 
-/// Bytes of each side. For regret, a side has [`REGRET_ROOM`] bytes, as many as the published table needs.
+/// Bytes of each side (source and destination). Jobs for regret use [`REGRET_ROOM`] instead, as many as the published table needs.
 const ROOM: usize = 16 << 20;
 const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 
@@ -190,7 +190,7 @@ fn regrets(sides: &mut Sides<'_>, (pattern, direction): &Point) -> [f64; 5] {
         [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).into_iter().chain(methods).collect();
     plans.dedup();
     let rounds = sides.race(&plans, transfers(pattern), *direction, 7);
-    // Equal plans were measured several times, and their samples are joined.
+    // A plan can occur several times in `plans`; its samples are joined.
     let time = |wanted: &TransferPlan| {
         let of = |times: &Vec<f64>| plans.iter().zip(times.clone()).collect::<Vec<_>>();
         let all = rounds.iter().flat_map(of).filter(|(plan, _)| *plan == wanted);

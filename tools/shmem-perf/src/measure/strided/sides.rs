@@ -63,8 +63,8 @@ impl<'w> Sides<'w> {
         self
     }
 
-    /// Sets the private side's offset in a page to `by` bytes before the other side's offset in a page. Then the low 12 bits of a
-    /// store's address are those of a later load (4K aliasing).
+    /// Sets the private side's offset in a page to `by` bytes before the other side's offset in a page. Then a store and a later
+    /// load have addresses with equal low 12 bits, although they access different memory (4K aliasing).
     pub(super) fn followed(&mut self, by: usize) -> &mut Self {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
