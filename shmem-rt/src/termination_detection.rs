@@ -58,7 +58,8 @@ pub(crate) struct Termination {
 }
 
 impl Termination {
-    /// Allocates the words. Collective. Rounds end with a barrier ([`end`](Self::end)) if `meets`, or [`go_on`](Self::go_on).
+    /// Allocates the words. Collective. If `meets`, each round ends with a barrier ([`end`](Self::end)), otherwise without
+    /// ([`go_on`](Self::go_on)).
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(world: &World<L>, meets: bool) -> Result<Self> {
         let (words, all) = (world.alloc(zeroed(OVER + LINE))?, world.n_pes() as u64);
@@ -76,7 +77,7 @@ impl Termination {
         self.balance -= 1;
     }
 
-    /// Records that this PE is idle, until it [resumes](Self::resume).
+    /// Records that this PE is idle, until it [resumes](Self::resume). If the round is over, notifies all `pes`.
     pub(crate) fn rest(&mut self, token: &impl Stores, pes: impl IntoIterator<Item = Pe>) {
         let change = self.balance.cast_unsigned().wrapping_mul(MESSAGE).wrapping_add(1);
         self.balance = 0;

@@ -65,7 +65,8 @@ use crate::thread::{Single, ThreadLevel};
 /// }
 /// ```
 pub struct World<L: ThreadLevel = Single> {
-    /// The world's endpoint, inline and without interior mutability, so that loops with stores keep base and stride in registers.
+    /// The world's endpoint, inline and without interior mutability, so that loops with stores keep the base and the
+    /// stride of the PEs' memory in registers.
     endpoint: Endpoint,
     inner: Box<Inner>,
     _level: PhantomData<L>,
@@ -222,7 +223,7 @@ impl<L: ThreadLevel> World<L> {
         network.counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
     }
 
-    /// Counts of this PE's exchanges through the launcher. Zero unless `shmrun` or the program itself has started the PEs.
+    /// Counts of this PE's key-value operations on its launcher. Zero unless `shmrun` or the program itself has started the PEs.
     pub fn exchanged(&self) -> Exchanged {
         self.job().bootstrap.exchanged()
     }

@@ -8,7 +8,7 @@ use shmem_core::fixed_text::counted;
 /// The unit (endpoint with its completion queue) that a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// Number of the unit on this PE.
+    /// Number by which this PE knows the unit.
     pub unit: u32,
     /// Whether operations lock the unit. (Only transports over a network have such a lock, not shared memory.)
     pub locked: bool,

@@ -96,7 +96,8 @@ pub(crate) fn encode(objects: &[Named]) -> Vec<u8> {
     [bytemuck::cast_slice(&head), &list[..]].concat()
 }
 
-/// Decodes the list from the bytes reserved for it. Checks all fields (offsets later): a checksum finds damage, not malice.
+/// Decodes the list from the bytes reserved for it. Checks all fields but offsets, which are checked later, because the checksum
+/// finds damage, not malice.
 pub(crate) fn decode(room: &[u8]) -> Result<Vec<Named>, String> {
     let (head, behind) = room.split_at(HEAD);
     let [magic, bytes, sum]: [u64; 3] = bytemuck::pod_read_unaligned(head);

@@ -100,17 +100,18 @@ impl PersistentPartition {
     ///
     /// # Safety
     ///
-    /// `mine` must be the start of this PE's slot, and no other thread of this PE may be in this call. Raw transfers may overlap.
+    /// `mine` must be the start of this PE's slot, and no other thread of this PE may be in this call. Raw transfers may access the
+    /// list meanwhile.
     pub(crate) unsafe fn write_names(&mut self, mine: *mut u8) -> bool {
         let (list, mut there) = (mine.wrapping_add(self.list.start), vec![0; self.written.len()]);
         // SAFETY: the bytes are in the range that the ledger has reserved for the list, in the partition that is mapped at `mine`
-        // (caller). There is no reference to the list, and accesses of `shared` may overlap with a raw transfer.
+        // (caller). There is no reference to the list, and `shared::copy` is sound even while a raw transfer accesses the list.
         unsafe { shared::copy(there.as_mut_ptr(), list, there.len()) };
         let is_overwritten = there != self.written;
         self.written = encode(&self.objects);
         assert!(self.written.len() <= self.list.len(), "a list of names has room before one is added");
         // SAFETY: the ledger has reserved the list in the partition that is mapped at `mine` (caller). The list has at least as
-        // many bytes (asserted). There is no reference to it, and accesses of `shared` may overlap with a raw transfer.
+        // many bytes (asserted). There is no reference to it, and `shared::copy` is sound even while a raw transfer accesses it.
         unsafe { shared::copy(list, self.written.as_ptr(), self.written.len()) };
         is_overwritten
     }

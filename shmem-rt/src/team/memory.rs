@@ -70,16 +70,17 @@ impl Team {
         self.job.teams.room.lock().name(offset, bytes, name);
         let id = self.uses.insert_object(range);
         // SAFETY: `offset` is the start of a block of `len` items in this PE's slot. It is a multiple of `align`; the slot is
-        // aligned to `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the block was free. Transfers of
-        // other PEs to an earlier object there were complete before those PEs agreed with this PE to free the object
+        // aligned to `MAX_ALIGN`, and `align` is at most that. This PE's list of free ranges (`room`) says that the block was free.
+        // Transfers of other PEs to an earlier object there were complete before those PEs agreed with this PE to free the object
         // (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
         let released = std::sync::Arc::clone(&self.uses.released);
-        // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`). If item types differ, any
-        // bytes are a value of each. All members have taken the same range, because `place` returns only if all proposals were
-        // equal. All gave the object the same number, because each numbers the team's objects in the order of agreed calls. All
-        // have initialised their copies (`again`). Only members get the box, and the box names only members (`TeamBox::on`).
+        // SAFETY: all members are in this call, with equal sizes and alignment, because they have compared their call signatures
+        // (`Agreed`). If item types differ, any bytes are a value of each. All members have taken the same range, because `place`
+        // returns only if all proposals were equal. All gave the object the same ID, because each counts the team's objects in the
+        // order of agreed calls. All had initialised their copies before the exchange in `again`. Only members get the box, and the
+        // box names only members (`TeamBox::on`).
         let object = unsafe { SymBox::__new(id, SYSTEM, offset, len, released) };
         Ok(TeamBox::new(object, std::sync::Arc::clone(&self.uses), endpoint.me()))
     }

@@ -72,8 +72,8 @@ impl Team {
     }
 
     /// Makes a team of each row and of each column of a grid. Members in a row have equal `rank / width`, members in a column equal
-    /// `rank % width`. A member's rank in its row is its column. A larger `width` counts as the number of members. Collective over
-    /// this team.
+    /// `rank % width`. A member's rank in its row is its column. A `width` larger than the number of members counts as that number.
+    /// Collective over this team.
     ///
     /// # Errors
     ///

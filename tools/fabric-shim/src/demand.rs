@@ -37,7 +37,7 @@ demands! {
     mr_allocated: bool,
     /// Each operation's context is four words that belong to the provider until completion.
     context: bool,
-    /// As `context`, with eight words.
+    /// Each operation's context is eight words that belong to the provider until completion.
     context2: bool,
     /// The endpoint does not support atomics, and `fi_info` says so.
     no_atomics: bool,

@@ -118,7 +118,8 @@ impl Queue {
         unsafe { self.domain.contexts.end(context) };
     }
 
-    /// Reads completions: in order; in random order with delays (demand `reorder`); or only those of writes that completed at once.
+    /// Reads completions: in order; or, with the demand `reorder`, in random order and delayed; or only those of writes that
+    /// completed at once, while that mode is on.
     ///
     /// # Safety
     ///

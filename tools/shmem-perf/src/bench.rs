@@ -28,7 +28,7 @@ pub(crate) enum Task {
     Free(fn(&mut World, &Bench<'_>) -> Done),
     /// Two PEs measure the library and the bare program over libfabric. PEs are not bound, because progress threads need cores.
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
-    /// As `Far`, with the thread level `Multiple`: threads of PE 0 call the library, while PE 1 sleeps outside of the library.
+    /// As `Far`, but the library has the thread level `Multiple`: threads of PE 0 call it, while PE 1 sleeps outside of it.
     Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
     Own(fn(&PeArguments) -> Done),
 }

@@ -11,7 +11,8 @@ pub(crate) struct Goal {
     numbers: [f64; 2],
 }
 
-/// A form of goals: (text with gaps for numbers; for each number, 1 if a larger one is easier to reach, else -1; test).
+/// A form of goals: (text with gaps for numbers; for each number, 1 if a goal with a larger one is easier, else -1; whether a case
+/// reaches the goal with these numbers).
 type GoalForm = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
 
 /// All forms of goals, in the order of parsing. Differences and values have the case's unit. `A1` is a loop of puts.

@@ -104,7 +104,7 @@ impl Runner {
         self.times(self.asked.jobs, job)
     }
 
-    /// Runs `jobs` jobs, whose samples are joined. One job is enough if it takes long, or if all its samples make one number.
+    /// Runs `jobs` jobs, whose samples are joined. One job is enough if it takes long, or if it combines all samples to one number.
     pub(crate) fn times(&mut self, jobs: usize, job: &Asked) -> Done {
         let mut records = Vec::new();
         for _ in 0..jobs {

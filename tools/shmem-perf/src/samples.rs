@@ -1,7 +1,8 @@
 //! Samples of a case: pairs of times, and their statistics.
 //!
-//! The two sides of a pair are measured in turn (A B A B ..). The result is the median of the ratios of all pairs. A disturbance of
-//! a whole pair cancels in its ratio. A disturbance of one side of some pairs does not change the median.
+//! An operation and its baseline are measured in turn (A B A B ..). The result is the median of the ratios of all pairs. A
+//! disturbance of a whole pair cancels in its ratio. If only one of the two is disturbed, in some pairs, the median does not
+//! change.
 
 use std::time::Instant;
 

@@ -184,8 +184,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
-    /// Returns the nanoseconds of a put by the bare program with its quiet, a network round trip. Each put follows a rewrite of
-    /// `written` bytes of its source. If `is_of_both`, both PEs put at once, and synchronise after each put.
+    /// Returns the nanoseconds of a put and its quiet by the bare program, which together take one network round trip. Each put
+    /// follows a rewrite of `written` bytes of its source. If `is_of_both`, both PEs put at once, and synchronise after each put.
     pub(crate) fn bare_put(&self, bytes: usize, written: usize, is_of_both: bool) -> f64 {
         let rounds = Operation::timed("put", bytes, 1).rounds;
         let mut number = 0;

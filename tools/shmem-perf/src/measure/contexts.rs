@@ -51,7 +51,7 @@ fn design() -> String {
 /// A batch of puts between two quiets: (bytes of a put, puts of a batch, batches in a sample). A batch has at most 1 MiB.
 type Batch = (usize, usize, usize);
 
-/// Batches of small puts, whose cost is mostly that of their issue, to batches of large puts.
+/// From batches of small puts, whose cost is mostly that of their issue, to batches of large puts.
 const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
 
 fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {

@@ -1,5 +1,5 @@
-//! Lists of indices, against loops over the same memory, and against single operations. Between two nodes, one PE sends lists, or
-//! both PEs at once.
+//! Operations on lists of indices, against loops over the same memory, and against single operations. Between two nodes, one PE
+//! sends lists, or both PEs at once.
 
 use shmem::AmoValue;
 
@@ -117,7 +117,8 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     })?)
 }
 
-/// Returns functions that measure additions to words: by lists too short to be combined, and one by one. Touches the words' pages.
+/// Returns functions that measure additions to words: by lists that are too short for the library to combine their additions in
+/// private memory, and one by one. Touches the words' pages.
 fn of_words<'a, V: AmoValue>(
     world: &'a World,
     words: On<'a, [Atomic<V>]>,

@@ -41,7 +41,8 @@ pub(crate) const C: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Puts of a window (OSU's word for a batch), all within [`ROOM`] bytes. A sample on tables accesses [`INDICES`] elements.
+/// Puts of a window (OSU's word for a batch), all within [`ROOM`] bytes. A sample of a histogram or a gather accesses [`INDICES`]
+/// elements.
 const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;

@@ -230,7 +230,7 @@ const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
 const NEVER: u64 = 1 << 50;
 
-/// Costs with which the library sends every strided transfer in messages, because single operations seem too slow.
+/// With these costs the library sends every strided transfer in messages, because they make single operations look too slow.
 const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
 /// Measures the costs of the provider. The results are right only if the job sends strided blocks in messages.

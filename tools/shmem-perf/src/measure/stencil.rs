@@ -175,7 +175,7 @@ fn pass(late: Duration, step: usize, pe: usize) {
     }
 }
 
-/// Returns leaked private cells with the same offset in a page as `address`, because other offsets change the cost of 4K aliasing.
+/// Returns leaked private cells with the same offset in a page as `address`, so that both grids pay the same for 4K aliasing.
 fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static mut [f64] {
     const PAGE: usize = 4096;
     let cells = Vec::leak(vec![0.0; values.len() + PAGE / size_of::<f64>()]);

@@ -74,7 +74,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     evidence.describe(quick);
     let write = |evidence: &Results| {
         evidence.write(&options.out)?;
-        // The page is drawn from the written files, so that both agree.
+        // The page is drawn from the written files, so that it agrees with them.
         let written = Results::read(&options.out).map_err(io::Error::other)?;
         fs::write(&page, page::html(&sections, &written))
     };

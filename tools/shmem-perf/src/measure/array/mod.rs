@@ -89,7 +89,7 @@ const SPACE: [usize; 3] = [101, 103, 797];
 
 const CHUNKS: usize = 4;
 
-// Loops over slices with (planes, rows, columns).
+// Sizes (planes, rows, columns), for loops over slices.
 
 type Dimensions = [usize; 3];
 

@@ -50,7 +50,7 @@ fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
 /// Bytes behind the last block of the destination.
 const MARGIN: usize = 2 << 12;
 
-/// Runs `measure` on PE 0, with two sides of `room` bytes for blocks.
+/// Runs `measure` on PE 0, with `room` bytes for the blocks of the source and as many for those of the destination.
 pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut Sides<'_>)) -> Done {
     let object = world.alloc(zeroed::<f64>((room + MARGIN) / size_of::<f64>()))?;
     let place = object.on(other(world));

@@ -1,5 +1,5 @@
-//! The two sides of strided transfers, and functions that move blocks between them: the library's routines and plans, a loop of
-//! puts (Algorithm 1), and, as baseline, loads and stores of the same cache lines.
+//! The two sides (source and destination) of strided transfers, and functions that move blocks between them: the library's routines
+//! and plans, a loop of puts (Algorithm 1), and, as baseline, loads and stores of the same cache lines.
 
 use std::ops::Range;
 
