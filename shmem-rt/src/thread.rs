@@ -33,7 +33,7 @@ pub struct Multiple(());
 #[derive(Debug)]
 pub struct Private(PhantomData<dyn kept::Context_of_one_thread__create_one_on_each_thread>);
 
-/// Kind of a context of a [`Serialized`] domain, whose contexts are used one [`Turn`](crate::Turn) at a time.
+/// Kind of a context of a [`Serialized`] domain. Threads use such contexts one after another, each in its [`Turn`](crate::Turn).
 #[derive(Debug)]
 pub struct InTurn(PhantomData<dyn kept::Context_used_in_turn__bind_it_in_a_turn_on_each_thread + Send>);
 

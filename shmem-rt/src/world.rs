@@ -79,8 +79,8 @@ struct Inner {
     _living: LivingWorld,
 }
 
-// SAFETY: only a borrow of the world gives access to the endpoint, and only the start of the job creates a world. A
-// `local` phase borrows the world exclusively.
+// SAFETY: only a borrow of the world gives access to the endpoint, and only the start of the job creates a world. A `local` phase
+// borrows the world exclusively, so nobody can use the endpoint meanwhile.
 unsafe impl<L: ThreadLevel> Initiator for World<L> {
     #[doc(hidden)]
     #[inline(always)]

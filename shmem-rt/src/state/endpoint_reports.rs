@@ -44,7 +44,7 @@ pub struct Resources {
     pub mapping: Design,
     /// The policy for sharing units, which applies if the program gives no hints.
     pub sharing: Sharing,
-    /// The hints of the program that are in effect.
+    /// The program's hints on its number of domains that are in effect.
     pub hints: Option<Hints>,
     /// The grants of the world and of each context, in order of creation.
     pub grants: Vec<Granted>,

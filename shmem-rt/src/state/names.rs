@@ -12,7 +12,7 @@ use crate::error::{MAX_NAME, NameError};
 
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmnames");
 
-/// Bytes of the list's head: a magic number, the number of bytes that follow, and their checksum.
+/// Bytes of the head of a list of names: a magic number, the number of bytes that follow, and their checksum.
 pub(crate) const HEAD: usize = size_of::<[u64; 3]>();
 
 /// An object with a name.
@@ -96,8 +96,8 @@ pub(crate) fn encode(objects: &[Named]) -> Vec<u8> {
     [bytemuck::cast_slice(&head), &list[..]].concat()
 }
 
-/// Decodes the list from the bytes reserved for it. Checks all fields but offsets, which are checked later, because the checksum
-/// finds damage, not malice.
+/// Decodes the list of names from the bytes reserved for it. Checks all fields but offsets, which are checked later, because the
+/// checksum finds damage, not malice.
 pub(crate) fn decode(room: &[u8]) -> Result<Vec<Named>, String> {
     let (head, behind) = room.split_at(HEAD);
     let [magic, bytes, sum]: [u64; 3] = bytemuck::pod_read_unaligned(head);

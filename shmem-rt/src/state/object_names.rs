@@ -42,7 +42,8 @@ impl ObjectNames {
         self.of_part(extent, 0)
     }
 
-    /// As [`of`](Self::of), but for a part of an object adds the range of elements of `element` bytes each, as in `TABLE[4..8]`.
+    /// Returns the name of the object at an extent. For a part of an object, adds the range of elements of `element` bytes each, as
+    /// in `TABLE[4..8]`.
     pub(crate) fn of_part(&self, extent: Extent, element: usize) -> String {
         let Some(NamedObject { whole, name, is_called, is_array }) = self.around(extent) else {
             return match self.statics.iter().find(|(there, _)| there.overlaps(extent)) {
@@ -76,7 +77,7 @@ impl ObjectNames {
         Some(if within == 0 { name } else { format!("{name} + {}", show_size(within)) })
     }
 
-    /// As [`at`](Self::at), but returns a text with the offset if no name is known.
+    /// Returns the name of the object or variable at an offset; a text with the offset if neither is known.
     pub(crate) fn word_at(&self, offset: usize) -> String {
         self.at(offset).unwrap_or_else(|| format!("a word at offset {offset:#x}"))
     }

@@ -29,7 +29,7 @@ impl Partitions {
         &self.grants
     }
 
-    /// Returns the memory that PE `pe` was granted for the partition at position `at` of the table.
+    /// Returns the memory that PE `pe` was granted for the partition at position `at` of the table of partitions.
     pub(crate) fn granted(&self, at: usize, pe: usize) -> &Grant {
         self.grants[at].get(pe).unwrap_or_else(|| unreachable!("every PE has a part of every partition"))
     }

@@ -77,14 +77,14 @@ impl PersistentPartition {
         self.objects.iter().find(|object| object.name == name)
     }
 
-    /// Checks that the list has space for one more object. Otherwise returns the bytes of the list as the error.
+    /// Checks that the list of names has space for one more object. Otherwise returns the bytes of the whole list as the error.
     pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
         // The number of objects and the object's offset may still grow. Each takes at most ten bytes.
         let needed = HEAD + self.encoded + codec::encode(object).len() + 20;
         if needed <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
     }
 
-    /// Adds an object to the list, after [`has_room_for`](Self::has_room_for) has succeeded.
+    /// Adds an object to the list of names, after [`has_room_for`](Self::has_room_for) has succeeded.
     pub(crate) fn add(&mut self, object: Named) {
         self.encoded += codec::encode(&object).len();
         self.objects.push(object);

@@ -43,7 +43,7 @@ pub(crate) struct Uses {
     /// Number of the thread that is in a collective, written by that thread; 0 before it is written.
     thread: AtomicUsize,
     contexts: AtomicUsize,
-    /// A bit for each place of a started collective in the team's request table: whether the place is in use.
+    /// A bit for each place in the team's table of started collectives: whether the place is in use.
     requests: AtomicUsize,
     /// Objects of the team whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,

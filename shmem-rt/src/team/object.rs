@@ -14,9 +14,9 @@ use crate::state::team_uses::Uses;
 
 /// An object of a team, at the same offset on every member, and not on other PEs.
 ///
-/// A `TeamBox` owns its allocation and is used like a [`SymBox`], but only members have a handle, and a phase of the team opens it
-/// ([`Team::local`](crate::Team::local)). Dropping a handle is local. The team's next allocation may reuse the memory if every
-/// member has dropped its handle.
+/// A `TeamBox` owns its allocation and is used like a [`SymBox`], but only members have a handle, and references into it come from
+/// [`Team::local`](crate::Team::local) and [`Team::frozen`](crate::Team::frozen). Dropping a handle is local. The team's next
+/// allocation may reuse the memory if every member has dropped its handle.
 pub struct TeamBox<T: ?Sized> {
     object: SymBox<T>,
     uses: Arc<Uses>,

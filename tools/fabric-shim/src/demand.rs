@@ -1,4 +1,4 @@
-//! The list of demands in `FABRIC_SHIM`.
+//! The demands on users of libfabric that `FABRIC_SHIM` lists.
 
 use std::sync::OnceLock;
 
@@ -111,7 +111,8 @@ impl Demands {
         }
     }
 
-    /// Returns the number of words of an operation's context that belong to the provider; `None` without this demand.
+    /// Returns the number of words of an operation's context that belong to the provider; `None` unless `context` or `context2` is
+    /// demanded.
     pub(crate) fn words(&self) -> Option<usize> {
         if self.context2 { Some(8) } else { self.context.then_some(4) }
     }

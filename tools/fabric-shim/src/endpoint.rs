@@ -24,7 +24,7 @@ mod table;
 /// Number of refusals with `EAGAIN`, without progress in between, after which the shim takes the user to be in an endless loop.
 const PATIENCE: u32 = 1_000_000;
 
-/// With the demand `atomics_lost`, every sixteenth update is lost.
+/// With `FABRIC_SHIM=atomics_lost`, every sixteenth update is lost.
 const LOST: u64 = 16;
 
 pub(crate) struct Endpoint {
@@ -44,8 +44,8 @@ pub(crate) struct Endpoint {
     updates: AtomicU64,
 }
 
-/// Refusals by the demand `eagain` since a call last passed. `refused` counts the first one, and the first one after each progress;
-/// `in_vain` counts the others since the last progress.
+/// Refusals by `FABRIC_SHIM=eagain=3` (for example) since a call last passed. `refused` counts the first one, and the first one
+/// after each progress; `in_vain` counts the others since the last progress.
 #[derive(Default)]
 struct EagainState {
     refused: usize,
@@ -213,7 +213,8 @@ impl Endpoint {
         0
     }
 
-    /// Returns whether the demand `eagain` makes this call fail. Calls that are repeated without progress count as one refusal.
+    /// Returns whether `FABRIC_SHIM=eagain=3` (for example) makes this call fail. Calls that are repeated without progress count as
+    /// one refusal.
     fn refuses_now(&self) -> bool {
         let Some(times) = demands().eagain else { return false };
         let mut storm = self.storm.lock();

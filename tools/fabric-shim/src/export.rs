@@ -8,11 +8,11 @@ use crate::domain::Fabric;
 use crate::object::{library, open};
 use crate::{immediate_completion, information};
 
-/// `fi_getinfo`: returns the real library's offers, to which the shim adds the demands.
+/// `fi_getinfo`: returns the real library's offers, to which the shim adds the demands of `FABRIC_SHIM`.
 ///
 /// # Safety
 ///
-/// The rules of libfabric's `fi_getinfo`. `hints` must be null or come from [`fi_dupinfo`].
+/// The rules of libfabric's `fi_getinfo` must be kept. `hints` must be null or come from [`fi_dupinfo`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_getinfo(
     version: u32,
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn fi_getinfo(
 ///
 /// # Safety
 ///
-/// The rules of libfabric's `fi_fabric`. The attributes must come from [`fi_getinfo`].
+/// The rules of libfabric's `fi_fabric` must be kept. The attributes must come from [`fi_getinfo`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_fabric(
     attributes: *mut fi_fabric_attr,
@@ -63,7 +63,7 @@ macro_rules! real {
         ///
         /// # Safety
         ///
-        /// The rules of the libfabric function of the same name.
+        /// The rules of the libfabric function of the same name must be kept.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type)?) $(-> $result)? {
             // SAFETY: the caller fulfils libfabric's rules, and passes an `fi_info` of the real library, because the shim hands out

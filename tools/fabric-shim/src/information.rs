@@ -1,5 +1,5 @@
-//! Demands in `fi_info`. The shim adds them to the offers of the real library, and removes them from the offers that users pass
-//! back to open objects.
+//! The demands of `FABRIC_SHIM`, in `fi_info`. The shim adds them to the offers of the real library, and removes them from the
+//! offers that users pass back to open objects.
 //!
 //! A demand is a bit that a provider sets in an offer, or a limit that the provider lowers. As a real provider, the shim offers
 //! nothing to a user whose hints do not accept a demand. Since this looks like a missing network, the shim prints the reason.
@@ -18,7 +18,7 @@ const PROVIDER: &CStr = c"tcp;ofi_rxm";
 /// Capabilities that the shim does not offer, because it lacks their calls.
 const LEFT_OUT: u64 = (FI_TAGGED | FI_COLLECTIVE | FI_MULTI_RECV) as u64;
 
-/// The only order that the demand `reorder` keeps: sends after sends.
+/// The only message order that `FABRIC_SHIM=reorder` keeps: sends after sends.
 const KEPT_ORDER: u64 = FI_ORDER_SAS as u64;
 
 /// An `fi_info` that the real library has allocated. Dropping this value frees the `fi_info` and its parts.
@@ -88,7 +88,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the first demand that these hints do not accept, by its name in the shim's error text.
+    /// Returns the first demand of `FABRIC_SHIM` that these hints do not accept, by its name in the shim's error text.
     fn refuses(&self) -> Option<&'static str> {
         let (demands, caps, name) = (demands(), self.info.caps, self.fabric.prov_name);
         let offered = self.domain.mr_mode.cast_unsigned();
@@ -107,7 +107,7 @@ impl Parts<'_> {
         modes.into_iter().chain(others).find(|(refuses, _)| *refuses).map(|(_, what)| what)
     }
 
-    /// Adds the demands to this offer. `wanted` are the user's hints.
+    /// Adds the demands of `FABRIC_SHIM` to this offer. `wanted` are the user's hints.
     fn demand(&mut self, wanted: &Parts<'_>) {
         let demands = demands();
         for (_, bit, _) in memory_modes().iter().filter(|(asked, ..)| *asked) {
@@ -149,7 +149,7 @@ impl Parts<'_> {
         self.domain.domain = null_mut();
     }
 
-    /// Removes the shim's demands, which the real library does not know.
+    /// Removes the demands of `FABRIC_SHIM`, which the real library does not know.
     fn relax(&mut self) {
         for (_, bit, _) in memory_modes() {
             self.domain.mr_mode &= !bit.cast_signed();

@@ -235,7 +235,7 @@ impl Operation {
     ///
     /// # Safety
     ///
-    /// The rules of [`Operation::issue`].
+    /// The rules of [`Operation::issue`] must be kept.
     unsafe fn issue_atomic(&self, endpoint: *mut fid_ep) -> isize {
         let Element { datatype, operation, bytes } = self.element;
         let (local, compare) = (self.local.as_elements(bytes), self.compare.as_elements(bytes));

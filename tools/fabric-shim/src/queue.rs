@@ -1,8 +1,8 @@
 //! The shim's completion queues and counters.
 //!
-//! The demand `cq` limits the entries of a queue. If the user accepts resource management, a full queue refuses operations until
+//! `FABRIC_SHIM=cq=16` limits a queue to 16 entries. If the user accepts resource management, a full queue refuses operations until
 //! completions are read. Otherwise a queue has the size that the user asks for, if any, and an operation whose completion would not
-//! fit ends the process, because hardware would lose that completion. The demand `reorder` delays completions.
+//! fit ends the process, because hardware would lose that completion. `FABRIC_SHIM=reorder` delays completions.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -118,7 +118,7 @@ impl Queue {
         unsafe { self.domain.contexts.end(context) };
     }
 
-    /// Reads completions: in order; or, with the demand `reorder`, in random order and delayed; or only those of writes that
+    /// Reads completions: in order; or, with `FABRIC_SHIM=reorder`, in random order and delayed; or only those of writes that
     /// completed at once, while that mode is on.
     ///
     /// # Safety

@@ -92,7 +92,7 @@ fn enable(region: &Object<Region>) -> c_int {
         violation!("key_size", "the key {key:#x} is asked for; mr_key_size of the domain is {bytes} bytes");
     }
     let Registration { range, access, .. } = &region.facts;
-    // The real library counts remote addresses from the start of the registered range. With the demand `mr_virt_addr`, users pass
+    // The real library counts remote addresses from the start of the registered range. With `FABRIC_SHIM=mr_virt_addr`, users pass
     // virtual addresses, so the range is registered from address 0. The target then checks no lower bound.
     let start = if demands().mr_virt_addr { 0 } else { range.start };
     let (domain, from, bytes) = (region.domain.real.as_ptr(), without_provenance(start), range.end - start);

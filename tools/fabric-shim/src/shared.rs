@@ -22,7 +22,7 @@ pub(crate) struct Shared {
     pub(crate) regions: Regions,
     pub(crate) contexts: Contexts,
     pub(crate) endpoints: AtomicUsize,
-    /// Number of calls of `fi_enable` on endpoints of the domain. The demand `taken` makes the first ones fail.
+    /// Number of calls of `fi_enable` on endpoints of the domain. `FABRIC_SHIM=taken=2` makes the first two fail.
     pub(crate) enabled: AtomicUsize,
 }
 
@@ -43,7 +43,8 @@ pub(crate) struct Registration {
 }
 
 impl Regions {
-    /// Adds a registration. Returns `false` if the domain already has as many as the limit `registrations` (`demands`).
+    /// Adds a registration. Returns `false` if the domain already has as many as `FABRIC_SHIM=registrations=8` (for example)
+    /// allows.
     pub(crate) fn add(&self, descriptor: usize, facts: Registration) -> bool {
         let mut known = self.0.lock();
         let is_room = demands().registrations.is_none_or(|most| known.len() < most);
@@ -101,8 +102,8 @@ impl Contexts {
     ///
     /// # Safety
     ///
-    /// With the demand `context` or `context2`, the address must be null, or that of the demanded number of words, which nobody
-    /// else may use until the operation is complete.
+    /// With `FABRIC_SHIM=context` or `FABRIC_SHIM=context2`, the address must be null, or that of the demanded number of words,
+    /// which nobody else may use until the operation is complete.
     pub(crate) unsafe fn begin(&self, context: *mut c_void) {
         let Some(words) = demands().words() else { return };
         if context.is_null() || !context.cast::<u64>().is_aligned() {
@@ -128,7 +129,7 @@ impl Contexts {
     ///
     /// # Safety
     ///
-    /// If [`Contexts::begin`] was called with this address, its rules hold until this call. Other addresses are ignored.
+    /// If [`Contexts::begin`] was called with this address, its rules must hold until this call. Other addresses are ignored.
     pub(crate) unsafe fn end(&self, context: *mut c_void) {
         let Some(words) = demands().words() else { return };
         let Some(pattern) = self.0.lock().remove(&context.addr()) else { return };

@@ -1,4 +1,4 @@
-//! Checks of calls that move data, against limits and demands.
+//! Checks of calls that move data, against limits of the endpoint and demands of `FABRIC_SHIM`.
 
 use shmem_core::libfabric::bindings::*;
 
@@ -12,7 +12,7 @@ use crate::shared::{NO_KEY, port_in};
 const LOWEST_ADDRESS: u64 = 1 << 32;
 
 impl Endpoint {
-    /// Ends the process if a call violates a limit or a demand.
+    /// Ends the process if a call violates a limit of its endpoint or a demand of `FABRIC_SHIM`.
     pub(super) fn check(&self, operation: &Operation) {
         let Operation { call, local, compare, result, remote, flags, .. } = operation;
         let (is_receive, access) = (*call == RECEIVE, operation.access());
@@ -53,7 +53,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends the process if the remote memory of a call violates a demand.
+    /// Ends the process if the remote memory of a call violates a demand of `FABRIC_SHIM`.
     fn check_remote(&self, operation: &Operation) {
         let call = operation.call;
         let Some(ports) = self.ports.get() else {

@@ -93,7 +93,7 @@ pub(crate) struct Row {
     form: &'static str,
     pub(crate) operation: &'static str,
     pub(crate) limit: &'static str,
-    /// (pattern of the case's name, place where the goal counts, goal).
+    /// (pattern of the case's name; place of measurement for which the goal holds, or empty; goal).
     goals: Vec<(&'static str, &'static str, Goal)>,
     pub(crate) unit: &'static str,
 }
