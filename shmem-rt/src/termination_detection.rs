@@ -1,5 +1,5 @@
-//! Termination detection for channels, exchanges and work queues: are all PEs idle, and all messages received? (Mattern's counting
-//! method, 1987).
+//! Termination detection for channels, exchanges and work queues: are all PEs idle, and all messages received? By Mattern's
+//! counting method (1987).
 //!
 //! A word of PE 0 contains two numbers: the number of PEs that rest (are idle), and the number of messages that were recorded as
 //! sent but not as taken (received). A PE that begins to rest changes both in one atomic operation. It adds 1 to the first number.

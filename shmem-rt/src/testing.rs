@@ -3,9 +3,10 @@
 //! A test launches copies of the test binary, each of which runs this one test as a PE. With `SHMEM_TRANSPORT=loopback`, it
 //! launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` distributes the PEs of tests over pretended hosts ([`HostsAs`]),
 //! unless the test itself sets it. Hosts communicate over libfabric; without libfabric, such tests print that they are skipped.
-//! `SHMRUN_LAUNCHER` is the command of another launcher, in which `{pes}` stands for the number of PEs.
+//! `SHMRUN_LAUNCHER` is the command of another launcher for the copies, in which `{pes}` stands for the number of PEs.
 //!
-//! `#[should_panic]` is evaluated here, because otherwise the test harness in a PE would count the PE's panic as success.
+//! `#[should_panic]` is evaluated in the process that launches the PEs, because the test harness in a PE would count the PE's panic
+//! as success.
 
 use std::borrow::Cow;
 use std::process::{Command, Output, Stdio};

@@ -33,7 +33,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     ///
     /// # Panics
     ///
-    /// If `pe` is not a member of the team, or, where PEs are threads of one process, is another PE's [`Pe`].
+    /// If `pe` is not a member of the team, or, where PEs are threads of one process, is a [`Pe`] that another PE has made.
     #[inline]
     #[track_caller]
     pub fn on(&self, pe: Pe) -> On<'_, T> {
@@ -68,7 +68,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         &self.object
     }
 
-    /// Returns the elements on all members of a team as one distributed list ([`SymBox::over`]). All members of that team must be
+    /// Returns the elements on all members of `team` as one distributed list ([`SymBox::over`]). All members of `team` must be
     /// members of the team that allocated the object.
     ///
     /// # Panics

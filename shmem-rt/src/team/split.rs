@@ -6,10 +6,10 @@
 //! ```text
 //! 1  dropped teams          an index that all members have dropped is free
 //! 2  free indexes           the first index that is free on all members of a new team
-//! 3  success                another thread may have taken the index for another team: then from 2 on
+//! 3  success                if another thread has taken the index for another team: again from 2 on
 //! ```
 //!
-//! Disjoint teams of one split may have the same index. If one of them fails, all PEs of the split return the same error.
+//! Disjoint teams of one split may have the same index. If making one of them fails, all PEs of the split return the same error.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -138,8 +138,8 @@ impl Team {
         agreed.divide(config, Ok(groups))
     }
 
-    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle needs no
-    /// barrier and checks nothing.)
+    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle instead is
+    /// local, and checks nothing.)
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! The shim's completion queues and counters.
 //!
-//! `FABRIC_SHIM=cq=16` limits a queue to 16 entries. If the user accepts resource management, a full queue refuses operations until
-//! completions are read. Otherwise a queue has the size that the user asks for, if any, and an operation whose completion would not
-//! fit ends the process, because hardware would lose that completion. `FABRIC_SHIM=reorder` delays completions.
+//! `FABRIC_SHIM=cq=16` limits a queue to 16 entries. If the user asks for resource management, a full queue refuses operations
+//! until completions are read. Otherwise a queue has the size that the user asks for, if any, and an operation whose completion
+//! would not fit ends the process, because hardware would lose that completion. `FABRIC_SHIM=reorder` delays completions.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;

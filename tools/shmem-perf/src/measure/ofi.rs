@@ -2,8 +2,7 @@
 //! further task measures a provider's costs ([`Row`]), by which the library chooses a method for strided transfers.
 //!
 //! Each cost is a difference of two times, such as those of many and of few blocks, or of long and of short blocks. Blocks go by a
-//! non-blocking put each, or together in messages. That task sets [`PACKING`], so that the library always sends
-//! messages.
+//! non-blocking put each, or together in messages. That task sets [`PACKING`], so that the library always sends messages.
 
 use std::net::TcpListener;
 

@@ -1,4 +1,4 @@
-//! Results: all results of a report, with a number for each line, and the files beside the page:
+//! All results of a report, in numbered lines, and the files beside the page that contain them:
 //!
 //! ```text
 //! cases.csv      a line for each case: what was compared, medians, quartiles, and the ratio

@@ -1,5 +1,5 @@
-//! The table of thresholds ([`PUBLISHED`]): are equal blocks at equal distances moved faster block by block (Algorithm 1) or column
-//! by column (Algorithm 2)?
+//! The published table ([`PUBLISHED`]), measured again: are equal blocks at equal distances moved faster block by block (Algorithm
+//! 1) or column by column (Algorithm 2)?
 //!
 //! If the payload with its gaps is too large or takes too long, a sample moves a part of it. This part with its gaps is at least
 //! twice as large as the last-level cache, so that no sample, and no column, finds its data in the cache.
