@@ -206,7 +206,7 @@ pub(crate) unsafe fn wanted(hints: *const fi_info) -> Result<Owned, c_int> {
     Ok(wanted)
 }
 
-/// Converts the list of the real library to offers for the user, in place.
+/// Converts the real library's list of offers to offers for the user, in place.
 ///
 /// # Safety
 ///

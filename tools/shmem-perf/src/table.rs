@@ -55,7 +55,8 @@ fn table(group: &[&Case]) -> String {
     columns.to_string()
 }
 
-/// Formats the ratio, followed by the speedup over a loop of puts and the 95th percentile if the case has them.
+/// Formats the case's ratio to its baseline, followed by the speedup over a loop of puts and the 95th percentile if the case has
+/// them.
 pub(crate) fn ratio(case: &Case) -> String {
     let faster = case.vs_a1.map(|times| format!(", {times:.2}x A1"));
     let tail = case.p95.map(|p95| format!(", p95 {p95:.2}"));

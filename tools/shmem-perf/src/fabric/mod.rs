@@ -46,7 +46,7 @@ pub(crate) fn possible() -> Result<(), String> {
     Bare::open(PROVIDER, 8).map(drop)
 }
 
-/// The key that the registered memory requests. Some providers choose another one.
+/// The key that is requested for the registered memory. Some providers choose another one.
 const KEY: u64 = 0xBA5E;
 
 pub(crate) const CARD: usize = 1024;

@@ -126,7 +126,8 @@ fn contexts(pair: &Pair<'_, Multiple>, count: usize) -> Result<Vec<Context<Priva
     (0..count).map(|_| domain.create_ctx::<Private>()).collect()
 }
 
-/// Numbers of contexts with [`IN_FLIGHT`] operations each. A sample has [`ROUNDS`] quiets, of one context after another.
+/// Numbers of contexts that are measured. Each has [`IN_FLIGHT`] operations. A sample has [`ROUNDS`] quiets, of one context after
+/// another.
 const CONTEXTS: [usize; 5] = [1, 2, 4, 8, 16];
 const IN_FLIGHT: usize = 4;
 const ROUNDS: usize = 16_usize.div_ceil(LESS);
@@ -162,7 +163,8 @@ fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The mappings whose tracking is measured. The last one is most like the bare program.
+/// The mappings of contexts to endpoints for which the tracking of completions is measured. The last one is most like the bare
+/// program.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
 
 /// Name in cases of the libfabric that completes writes at once (`fabric-shim`).

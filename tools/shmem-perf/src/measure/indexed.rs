@@ -155,7 +155,7 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// (name in cases, bytes for each element) of each kind of traffic: an index and a value; an index, if all values are equal; an
+/// Kinds of traffic: (name in cases, bytes for each element). They are: an index and a value; an index, if all values are equal; an
 /// index to the other node, and a value back.
 const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
@@ -194,7 +194,7 @@ fn lists(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         into: vec![0; FAR],
         memory: (words, vec![0; FAR], vec![0; FAR]),
     };
-    // Floods come first, because other lists allocate memory, too.
+    // Floods (lists that exceed the library's buffers) come first, because other lists allocate memory, too.
     lists.floods(bench);
     lists.one_way(pair, bench);
     lists.both_ways(bench);

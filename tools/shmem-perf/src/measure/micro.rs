@@ -76,7 +76,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         own: vec![1; ROOM],
         indices: Vec::new(),
         read: vec![0; INDICES],
-        // Direct collectives of two PEs need objects of twice the largest size.
+        // Collectives of two PEs on symmetric objects need objects of twice the largest size.
         data: Data::new(world, 2 * ROOM)?,
     };
     let name = |Operation { name, bytes, .. }: Operation, peer: Peer| match is_in_c {
@@ -182,7 +182,7 @@ impl Ours<'_> {
         nanoseconds_each(times(of), || self.repeat(of, times(of)))
     }
 
-    /// Performs `times` operations, and completes them. On tables, an operation accesses one element.
+    /// Performs `times` operations, and completes them. In a histogram or a gather, an operation accesses one element.
     fn repeat(&mut self, of: Operation, times: usize) {
         let Self { world, place, word, tables: (counts, table), own, indices, read, .. } = self;
         let halves = || Block::of(2 * of.bytes / size_of::<u64>());

@@ -87,7 +87,7 @@ pub(crate) struct Measure {
     pub(crate) possible: fn() -> Result<(), String>,
 }
 
-/// A line `cases` of the sheet: operation, baseline and goals of the cases that match a pattern.
+/// A line `cases` of `cases_goals_guards.txt`: operation, baseline and goals of the cases that match a pattern.
 pub(crate) struct Row {
     pattern: &'static str,
     form: &'static str,

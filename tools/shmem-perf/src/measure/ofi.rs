@@ -57,7 +57,7 @@ fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// All operations while the target makes progress, and blocking operations while it sleeps: (operation, whether it sleeps).
+/// All operations while the target makes progress, and blocking operations while it sleeps: (operation, whether the target sleeps).
 fn all() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().map(|operation| (operation, false)).chain(asleep())
 }

@@ -153,7 +153,7 @@ fn fetch_adds<W: AtomicWord<Value: From<u8>>>(world: &World, bench: &Bench<'_>, 
     })
 }
 
-// Not inlined, so that both sides run the same instructions at the same addresses.
+// Not inlined, so that passes over both lists run the same instructions at the same addresses.
 #[inline(never)]
 fn typed_pass<T: PlainData>(world: &World, boxes: &[SymBox<[T]>], sequence: &[u8], pe: Pe, value: &T) {
     for &i in sequence {

@@ -1,8 +1,9 @@
 //! Arrays on NUMA nodes, against slices and objects of the heap. `parallel` has loops on all CPUs of a PE (feature `rayon`).
 //!
-//! Elements are `u64`, so that loops measure the cost of finding elements. Arrays exceed the caches; loops in a cache have no goal.
+//! Elements are `u64`, so that loops measure the cost of finding elements. Arrays exceed the caches, except those of [`FEW`]
+//! elements, whose loops have no goal.
 
-/// Calls a function with each of the four storages, and with the storage's name in cases.
+/// Calls a function with each of the storages `Single`, `Separate`, `Cyclic` and `Multi`, and with its name in cases.
 macro_rules! of_storages {
     ($of:ident, $world:expr, $bench:expr $(, $number:expr)?) => {
         $of($world, $bench, $($number,)? "single", Single)
@@ -24,7 +25,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "array",
     run: Some(run),
     tasks: &[
-        // Loops of one thread. With `quick`, only loops over one dimension of large arrays, and only the four storages.
+        // Loops of one thread. With `quick`, only loops over one dimension of large arrays, and not the storage `Chosen`.
         (
             "array",
             Task::Near(|world, bench| {
