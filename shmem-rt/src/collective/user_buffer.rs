@@ -100,11 +100,12 @@ impl<'b> RecvBuf<'b> {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
-    /// Describes a buffer of the runtime, to which other threads and PEs may write at the same time by atomic accesses.
+    /// Describes a buffer of the runtime, to other bytes of which transfers may write at the same time.
     ///
     /// # Safety
     ///
-    /// `start` must be valid for reads and writes of `len` bytes while the result lives, and no reference may point into it.
+    /// `start` must be valid for reads and writes of `len` bytes while the result lives, and no reference may point into it. Nobody
+    /// else may write bytes that a method reads, or access bytes that a method writes, during the call.
     pub(super) unsafe fn shared(start: *mut u8, len: usize) -> Self {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
