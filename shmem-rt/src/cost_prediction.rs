@@ -1,7 +1,8 @@
 //! Predicts the cost of collectives in jobs of any size: rounds, messages and bytes by the code of jobs, and time by a [`Model`].
 //!
-//! The algorithm is chosen as in jobs (`collective/choose.rs`). For collectives by barriers with payload, the code of the payloads
-//! counts data, node by node. For collectives by schedules, the progress engine runs for each rank, with transfers that only count.
+//! The algorithm is chosen as in jobs (`collective/choose.rs`). If a collective is barriers that carry data (payloads), the code of
+//! the payloads counts these, node by node. If it is a schedule of transfers, the progress engine runs for each rank, with
+//! transfers that only count.
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 

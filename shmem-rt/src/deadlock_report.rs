@@ -2,7 +2,7 @@
 //!
 //! The algorithm is in `shmem_core`'s module `deadlock_detector`: all nodes answer questions, in *waves* over a tree. This module
 //! implements its inputs ([`Watch`]). [`is_closed`] excludes that another thread, a child process, a signal handler or a debugger
-//! can wake a waiting thread. Nodes send each other waves and answers as words in the records of PEs.
+//! can wake a waiting thread. Nodes send each other waves and answers by changing words in PEs' records ([`PeRecord`]).
 //!
 //! If PEs are threads of one process, a PE compares the number of sleeping threads with the number of all threads. Both numbers are
 //! exact for the PE that answers the first wave last, because no PE starts or stops sleeping after its own answer.
@@ -225,7 +225,7 @@ fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
 /// Number of threads that never wake a PE by themselves: they wait for another thread to end, or act on requests of PEs.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the process has forked. After a fork, children of a child may share the memory, and cannot be found in another way.
+/// Whether the process has forked. A child's children may share the memory. `/proc` lists direct children only, so any fork counts.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Declares that `others` threads, and the process's first thread unless it is the calling thread, never wake a PE by themselves.

@@ -11,9 +11,9 @@
 //! 3  map the parts of the PEs on this node, learn keys
 //! ```
 //!
-//! An error on one PE becomes the same error on all PEs, and each PE undoes its part. Before a segment is removed, all
-//! PEs are quiet and pass a collective. Then each PE drops the segment, its keys and its mappings. The first agreement
-//! on another segment at these addresses comes after that on all PEs, so no PE then has an old mapping or key.
+//! An error on one PE becomes the same error on all PEs, and each PE undoes its part. Before a segment is removed, all PEs complete
+//! their operations and pass a collective. Then each PE drops the segment, its keys and its mappings. Making another segment at
+//! these addresses begins with an agreement, which each PE reaches after that. So no PE then has an old mapping or key.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -39,7 +39,7 @@ pub(crate) struct Wanted {
     /// The ID of the segment's partition, or 0 without one.
     pub(crate) partition: u32,
     pub(crate) name: Text<32>,
-    /// Requests for further memory, which `prepare` will populate: they are checked, too.
+    /// Requests for further memory, which the argument `prepare` of [`make`] will populate. Free memory is checked for them, too.
     pub(crate) taken: Vec<Request>,
     /// Whether raw addresses cannot reach the segment. [`remove`] explains why.
     pub(crate) hidden: bool,
@@ -76,8 +76,8 @@ pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     job.memory.arena.check_dynamic(request, job.site.cpus.iter().filter(asks).count())
 }
 
-/// Makes a segment on all PEs, or returns the same error on all PEs. `wanted` may be an error on some PEs. The job ends if bytes,
-/// page size or offset differ. `prepare` initialises this PE's part, at an offset in the slot, before another PE can reach it.
+/// Makes a segment on all PEs, or returns the same error on all PEs, for instance if `wanted` is an error on one. The job ends if
+/// bytes, page size or offset differ. `prepare(offset in the slot, ..)` initialises this PE's part before another PE can reach it.
 pub(crate) fn make(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -191,7 +191,7 @@ fn make_in(
     if let Some(transport) = &job.network.far {
         for (pe, told) in job.site.pes().iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
             // SAFETY: `register` returned this key on that PE for this segment, with the same offset and size (`make`). The PE sent
-            // it in this agreed collective (`Agreed`, 2). The segment is used only after the agreement below.
+            // it in this call, where all members execute the same steps (`Agreed`). The segment is used after the agreement below.
             unsafe { transport.learn(index, *pe, &told.key) };
         }
     }
@@ -249,7 +249,7 @@ pub(crate) unsafe fn remove(job: &Job, index: u32) {
     dynamic.range.release(place);
 }
 
-/// Does the further cleanup ([`End`]) of each freed allocation.
+/// Does the cleanup ([`End`]) that some freed allocations need besides their removal from the ledger.
 ///
 /// # Safety
 ///

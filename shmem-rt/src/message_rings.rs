@@ -90,7 +90,7 @@ impl<T: PlainData> Rings<T> {
         token.endpoint().require_open(Location::caller());
     }
 
-    /// Returns the number of unacknowledged messages to a PE. Reads the PE's credits only if the number known is above `enough`.
+    /// Returns the number of unacknowledged messages to a PE. Reads the PE's credits only if the last number was above `enough`.
     #[inline]
     pub(crate) fn under_way(&mut self, token: &(impl Stores + ?Sized), to: usize, enough: usize) -> usize {
         let outgoing = &mut self.outgoing[to];

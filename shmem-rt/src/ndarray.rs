@@ -117,8 +117,8 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     lens.strides(strides)
 }
 
-/// An array of [`World::array`](crate::World::array) that has a view of `ndarray`. This is an array whose storage is
-/// one range ([`Contiguous`]), or a chunk of any array.
+/// An array of [`World::array`](crate::World::array) that has a view of `ndarray`. This is an array whose storage is one range
+/// ([`Contiguous`]), or a chunk (a part on one NUMA node) of any array.
 ///
 /// ```no_run
 /// use shmem::array::Single;

@@ -9,9 +9,9 @@
 //!    way, and none can start. A PE has only one world in its lifetime, so there is no second world to use instead. One path leads
 //!    to the world although it is borrowed: a body may end the process, and then the destructors of this thread's thread-locals
 //!    run, one of which may own the world. So the world gives up its endpoint while the body runs ([`World::shut`]): operations
-//!    panic with the phase's name, an address from the world faults, and contexts cannot be bound to it. When the process ends in
-//!    this way, other threads may still have the body's references. The memory stays mapped when the world is dropped, because the
-//!    phase owns the job, the job owns the arena, and the stack frame of the phase is never left.
+//!    panic with the phase's name, an access through an address that the world returns is a fault, and contexts cannot be bound to
+//!    it. When the process ends in this way, other threads may still have the body's references. The memory stays mapped when the
+//!    world is dropped, because the phase owns the job, the job owns the arena, and the stack frame of the phase is never left.
 //! 3. Before the body all endpoints of this PE are quieted, including those of leaked contexts. So no operation that
 //!    was started earlier arrives later.
 //! 4. The barrier before the body is checked: if a PE enters it for another purpose than to open a phase, the job ends. This check
@@ -22,10 +22,10 @@
 //!    all PEs name the same objects. This check finds mistakes, but soundness does not rely on it: a PE opens only its own copies,
 //!    and the other PEs have no token, whatever they opened.
 //! 5. Hence no write to any object happens during the body, except by the body through its reference to this PE's own copy.
-//! 6. The objects of one call do not overlap (tested before the barrier), so their references do not alias. Each object
-//!    is in bytes that this PE's own ledger or layout has reserved for the object's handle, aligned for its type. The
-//!    references are valid for one call. The body is generic over their lifetime, so no reference escapes, not even
-//!    into a static. The handles are borrowed during the call.
+//! 6. The objects of one call do not overlap (tested before the barrier), so their references do not alias. Each object is in bytes
+//!    that this PE's own ledger (for allocations) or layout (for statics) has reserved for the object's handle, aligned for its
+//!    type. The references are valid for one call. The body is generic over their lifetime, so no reference escapes, not even into
+//!    a static. The handles are borrowed during the call.
 //! 7. A panic in the body ends the job at once: unwinding would give this PE access to its world while other PEs still
 //!    have references. A panic in the barriers ends the job, too.
 //! 8. If halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE writes two kinds of

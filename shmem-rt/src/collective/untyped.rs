@@ -1,8 +1,8 @@
 //! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
-//! Data are in symmetric memory at [places](Places) that are equal on all members. So on one node long data are read and written in
-//! place. Other data travel as in typed collectives. A [`Fold`] combines items of which only the size is known. It follows the
-//! [tree](super::reduction_order) of typed reductions, so its results have the same bits.
+//! Data are in symmetric memory at [places](Places) that are equal on all members. So members on one node find each other's data,
+//! and access long data in place. Other data travel as in typed collectives. A [`Fold`] combines items of which only the size is
+//! known. It follows the [tree](super::reduction_order) of typed reductions, so its results have the same bits.
 
 use shmem_core::context::Initiator;
 use shmem_core::fixed_text::counted;
@@ -44,8 +44,8 @@ pub struct Fold {
 ///
 /// # Safety
 ///
-/// Both places are in segments, have equal length, and are equal or disjoint. From a member's entry until all members have left,
-/// nobody writes the member's source or uses its destination. The caller gets this promise from its own caller.
+/// Both places must be in segments, have equal length, and be equal or disjoint. From a member's entry until all members have left,
+/// nobody may write the member's source or use its destination. The caller gets this promise from its own caller.
 #[track_caller]
 pub unsafe fn broadcast(
     team: &Team,
@@ -80,7 +80,7 @@ pub unsafe fn broadcast(
 ///
 /// # Safety
 ///
-/// As [`broadcast`], except that `to` has the bytes of `from` once for each member, and both places are disjoint.
+/// As [`broadcast`], except that `to` must have the bytes of `from` once for each member, and both places must be disjoint.
 #[track_caller]
 pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let (bytes, show) = (places.from.bytes, || show_size(places.from.bytes as u64));
@@ -90,12 +90,12 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// Writes the items in `from` of all members in rank order to a destination. Each member has any number of items of `size` bytes.
-/// `place` maps the number of all bytes to the destination, if there is space.
+/// Writes the items in `from` of all members, in rank order, to a destination on each member. Members may have different numbers of
+/// items of `size` bytes. `place` maps the total number of bytes to the destination, if there is space.
 ///
 /// # Safety
 ///
-/// As [`broadcast`], with the result of `place` as destination, which is disjoint from `from`.
+/// As [`broadcast`], except that the result of `place` is the destination. It must be disjoint from `from`.
 #[track_caller]
 pub unsafe fn collect(
     team: &Team,
@@ -124,7 +124,7 @@ pub unsafe fn collect(
 ///
 /// # Safety
 ///
-/// As [`broadcast`]; the number of bytes is a multiple of the number of members, and both places are disjoint.
+/// As [`broadcast`]. The number of bytes must be a multiple of the number of members, and both places must be disjoint.
 #[track_caller]
 pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let part = places.from.bytes / team.size();
@@ -140,7 +140,7 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: P
 ///
 /// # Safety
 ///
-/// As [`broadcast`], for the items; both places have space for all members' items, at strides greater than 0.
+/// As [`broadcast`], for the items only. Both places must have space for all members' items, and both strides must be above 0.
 #[track_caller]
 pub unsafe fn alltoalls(
     team: &Team,
@@ -168,7 +168,7 @@ pub unsafe fn alltoalls(
 ///
 /// # Safety
 ///
-/// As [`broadcast`]; the bytes are whole items. `fold.combine` is sound for that many items, of any bits, at any address.
+/// As [`broadcast`]. The bytes must be whole items. `fold.combine` must be sound for that many items, of any bits, at any address.
 #[track_caller]
 pub unsafe fn reduce(
     team: &Team,
@@ -193,7 +193,7 @@ pub unsafe fn reduce(
 ///
 /// # Safety
 ///
-/// The bytes are whole items. `fold.combine` is sound for that many items, of any bits, at any address.
+/// The bytes must be whole items. `fold.combine` must be sound for that many items, of any bits, at any address.
 pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn Fn(usize, usize, &mut [u8])) {
     reduction_order::fold(ranks, Operands::Read(read), into, &fold);
 }
@@ -217,11 +217,11 @@ fn moved<const N: usize>(
     source.at(to).tell(Family::HereStore, 0..to.bytes);
 }
 
-/// Returns the calling PE's bytes at a place: on one node as a symmetric object, otherwise as memory of the program.
+/// Returns the calling PE's bytes at a place: as a symmetric object if the team is on one node, otherwise as memory of the program.
 ///
 /// # Safety
 ///
-/// The place is in a segment. While the result lives, nobody else uses the place, or all users only read it.
+/// The place must be in a segment. While the result lives, all users of the place must only read it, or nobody else may use it.
 unsafe fn memory<'c>(collective: &Collective<'c>, place: Place) -> RecvBuf<'c> {
     let Collective { team, endpoint, .. } = *collective;
     if team.node_count() == 1 || place.bytes == 0 {

@@ -7,7 +7,7 @@
 //! the PE's own handle, which reserves these bytes on all PEs that have the object
 //! ([`Argument::of`](super::compared_argument::Argument::of) refuses objects of teams that lack a member). Every access is by
 //! [`shared`], whose accesses cannot race, and no reference to an object is made. So soundness does not depend on other members'
-//! operations: if hashes collide, the bytes of two operations are mixed as by puts.
+//! operations: if two different calls have equal hashes and so are not refused, their bytes are mixed as by puts.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -17,7 +17,7 @@ use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::shared;
 
-/// Bytes of the stack buffer for a tile that is copied to an object.
+/// Bytes of the stack buffer for a tile: a piece of a result that is written here, and then copied to an object.
 const TILE: usize = 1 << 10;
 
 /// Bytes of the stack buffer for short data.
@@ -159,11 +159,11 @@ impl<'b> RecvBuf<'b> {
             // SAFETY: `to` has eight bytes (`at`), which are borrowed exclusively (`of`), or which nobody else uses now (`shared`).
             return unsafe { to.cast::<[u8; 8]>().write(word) };
         }
-        // SAFETY: `to` and `from.start` have `from.len` bytes each, borrowed, of the runtime, or of an object (head of the file).
+        // SAFETY: `to` and `from.start` have `from.len` bytes each: borrowed, the runtime's, or an object's (head of the file).
         unsafe { shared::copy(to, from.start, from.len) };
     }
 
-    /// Calls `write(offset in the part, tile)` for each tile of a part. Tiles have whole items; memory of the program is one tile.
+    /// Writes a part by calls of `write(offset in the part, tile)`. Objects have tiles of whole items; other memory is one tile.
     #[inline]
     pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
         let to = self.at(part.start, part.len());

@@ -6,7 +6,7 @@
 //! round.
 //!
 //! A sender that finds no free message slot at the receiver handles arrived items, so PEs that flood each other make progress. The
-//! number of unanswered queries is bounded, because the receiver stores queries that it has no space to answer. Answers are always
+//! receiver stores queries while it has no space to send answers, so each sender limits its unanswered queries. Answers are always
 //! received.
 //!
 //! An exchange may be used in a [phase](crate::phase). A phase allows no barrier before its end, so a round uses messages only, and
@@ -124,7 +124,7 @@ impl Default for ExchangeOptions {
 /// All methods panic if a handler panicked in an earlier call, or if the exchange is that of another PE (where PEs are threads).
 pub struct Exchange<T> {
     post: Post,
-    /// Messages that are being filled, indexed by content and receiver.
+    /// Messages that are being filled, indexed by content (items or answers) and receiver.
     buffers: [Vec<Message>; 2],
     /// The received message whose items are being taken.
     inbox: Message,

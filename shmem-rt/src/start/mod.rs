@@ -3,7 +3,7 @@
 //! ```text
 //! setup      environment + what the binary declares -> partitions, statics, layout of a slot
 //! agree      every PE compares the description of its setup with that of PE 0
-//! memory     reserve addresses, open files that outlive jobs, make the memory of the own slot, write statics, map the slots
+//! memory     reserve addresses, open files that outlive jobs, make the memory of the own slot, initialise statics, map the slots
 //!            of the other PEs of this node
 //! fabric     the way to other hosts, if there are any: memory registered, keys and addresses exchanged
 //! assemble   a world of these parts; no PE leaves before all are here
