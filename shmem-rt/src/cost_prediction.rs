@@ -163,7 +163,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered: 0 }
     }
 
-    /// Returns the cost of a barrier with `straight` direct messages of each node. If these reach all nodes, no rounds follow.
+    /// Returns the cost of an exchange: `straight` messages of each node and, unless these reach all nodes, the rounds of a barrier.
     fn of_parts(straight: usize, bytes: usize, shape: JobShape) -> Self {
         let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
         let first = usize::from(is_barrier);

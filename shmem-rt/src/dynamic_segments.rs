@@ -69,7 +69,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Checks that this host has memory for all its PEs (or, on one NUMA node, for the PEs nearest to it), if all make this request.
+/// Checks that this host has memory if all its PEs make this request (or, if it is for one NUMA node, the PEs nearest to that).
 pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     let placement = &request.placement;
     let asks = |cpus: &&Vec<usize>| may_ask(job.site.topology(), cpus, &placement.nodes, placement.kind);

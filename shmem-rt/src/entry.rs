@@ -32,7 +32,7 @@ use crate::world::World;
 /// If this process has had a world already, the environment is malformed, or the launcher cannot be joined. Later errors, of memory
 /// or between PEs, end the job with one error text.
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
-    // Exit handlers of the program are for the PEs, so the process that launched the PEs ends without them.
+    // Exit handlers of the program are for the PEs, so the process that launched the PEs ends without running them.
     Ok(join()?.unwrap_or_else(|code| process_exit::end(code.into(), || ())))
 }
 

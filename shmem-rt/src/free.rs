@@ -80,8 +80,8 @@ impl<L: ThreadLevel> World<L> {
             let reclaimed = self.job().memory.ledger.lock().reclaim(first, &window).unwrap_or_else(|error| {
                 self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
             });
-            // SAFETY: all PEs have dropped the handles of `reclaimed`, because this agreed collective combined their
-            // bitmaps (`Agreed`, 2). Each PE was quiet before it sent its bitmap.
+            // SAFETY: all PEs have dropped the handles of `reclaimed`, because this collective combined the bitmaps of all PEs
+            // (guarantee 2 of `Agreed`). Each PE was quiet before it sent its bitmap.
             unsafe { dynamic_segments::settle(self.job(), &reclaimed.freed) };
             words = words.saturating_sub(window.len());
             if reclaimed.next == 0 {

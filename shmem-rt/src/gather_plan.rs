@@ -85,7 +85,7 @@ impl<L: ThreadLevel> World<L> {
             );
         }
         let neighbours: Vec<usize> = (0..pes).filter(|pe| counts[*pe] + came[*pe] > 0).collect();
-        // The PEs exchange the numbers of their edges, because an edge names the number of the opposite edge.
+        // The PEs exchange the numbers of their edges in the halo, because an edge names the number of the opposite edge.
         let mut numbers = vec![0; pes];
         neighbours.iter().enumerate().for_each(|(number, pe)| numbers[*pe] = number);
         let mut opposite = vec![0; pes];
@@ -105,7 +105,7 @@ impl<L: ThreadLevel> World<L> {
 }
 
 /// Returns, for each PE, the elements of its part that the list names (as indices of the part), ascending and each once; and for
-/// each index of the list, the position of its element if the lists of all PEs are joined.
+/// each index of the list, the position of its element in the concatenation of all PEs' elements.
 #[track_caller]
 fn sorted<T: SymmetricData, D: Distribution>(
     over: &Over<'_, T, D>,

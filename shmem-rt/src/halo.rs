@@ -129,15 +129,15 @@ impl<L: ThreadLevel> World<L> {
             dynamic_segments::make(job, &agreed, Ok(Wanted::new(request, 0, name)), |_, _| Ok(Vec::new()))?;
         let block = dynamic_segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
         let (words, released) = (bytes / size_of::<u64>(), Arc::clone(&job.memory.released));
-        // SAFETY: this PE's ledger has just reserved `words` words under `block.id`, in new memory, which is zeroed.
-        // The ledgers of all other PEs have done the same, because all PEs have made the same agreed calls before, and
-        // are in this call (`Agreed`, 1 and 2). Only this box queues the id.
+        // SAFETY: this PE's ledger has just reserved `words` words under `block.id`, in new memory, which is zeroed. The ledgers of
+        // all other PEs have done the same, because a ledger depends only on the agreed calls so far, and all PEs have made the
+        // same ones (guarantees 1 and 2 of `Agreed`). Only the drop of this box queues the id for release.
         let memory: SymBox<[u64]> =
             unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) };
         let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes()[number]);
-        // SAFETY: all PEs are in this call with cells of this size and alignment (`Agreed`, 1), and have computed the same plan
-        // from the exchanged tables (`Agreed`, 2). The segment was made in this call on all PEs, and is as large as the plan
-        // requires (`dynamic_segments::make` compares its bytes). Raw addresses cannot reach it. It is zeroed, and starts on a
+        // SAFETY: all PEs are in this call with cells of this size and alignment, and have computed the same plan from the
+        // exchanged tables (guarantees 1 and 2 of `Agreed`). The segment was made in this call on all PEs, and is as large as the
+        // plan requires (`dynamic_segments::make` compares its bytes). Raw addresses cannot reach it. It is zeroed, and starts on a
         // multiple of `MAX_ALIGN`, which the plan's alignment divides. The box is not shared, and keeps the segment until all PEs
         // have dropped theirs.
         Ok(unsafe { Halo::__new(memory, me, links) })

@@ -170,9 +170,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let released = std::sync::Arc::clone(&self.world.job().memory.released);
         // SAFETY: this PE's ledger has just reserved `bytes` bytes for `len` items with this alignment, under the id `made.id`. The
         // ledgers of all other PEs have done the same, because a ledger depends only on the agreed calls so far, and all PEs have
-        // made the same ones, with the same arguments (`Agreed`, 1). If another PE's items have another type of equal size, any
-        // bytes are a valid value of both types. All PEs have initialised their items, because `allocate` has returned from
-        // `again`. Only the drop of this box queues the id for release.
+        // made the same ones, with the same arguments (guarantee 1 of `Agreed`). If another PE's items have another type of equal
+        // size, any bytes are a valid value of both types. All PEs have initialised their items, because `allocate` has returned
+        // from `again`. Only the drop of this box queues the id for release.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, len, released) })
     }
 

@@ -54,7 +54,7 @@ pub(crate) struct Site {
     pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host. Empty if they are unknown.
     pub(crate) cpus: EqualRun<Vec<usize>>,
-    /// The topology of the machine. Read when it is first used after the start, because a program may bind itself to CPUs before.
+    /// The topology of the machine. Read at its first use, not at the start, because a program may bind itself to CPUs in between.
     pub(crate) topology: OnceLock<Topology>,
     /// The largest number of NUMA nodes on which any PE has CPUs. Set when the first array is made.
     pub(crate) most_homes: OnceLock<usize>,

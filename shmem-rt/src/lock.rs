@@ -65,7 +65,7 @@ impl<L: ThreadLevel> World<L> {
 ///
 /// # Safety
 ///
-/// `__on` must return the copy, on a PE, of an object that exists on all PEs of the job.
+/// `__on(pe)` must return the copy on `pe` of an object that exists on all PEs of the job.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a lock",
     label = "not a lock",

@@ -18,8 +18,8 @@
 /// ```
 ///
 /// * `partition`: a path to a type that [`partitions!`] made, or to a type in `shmem::partition`, as a string or bare.
-/// * `pgsize`: the smallest page size for the object, a power of two of at least 4K. Smaller pages of the partition are a compile
-///   error; granted pages are checked at init.
+/// * `pgsize`: the smallest page size for the object, a power of two of at least 4K. A partition that is declared with smaller
+///   pages is a compile error. The pages that are granted are checked at init.
 /// * `unsafe(crate = my::shmem)`: the path of this library, if another crate re-exports it, whole and unchanged. (On a
 ///   `let`, and in macros whose expansion has no `unsafe`: `crate = my::shmem`.)
 ///
@@ -86,8 +86,8 @@ pub use shmem_macros::partitions;
 /// }
 /// ```
 ///
-/// With `#[shmem(words)]` the struct may also contain `Atomic` and `Signal` words. Its initial value is zero, or the
-/// value of a static. No operation transfers it as a whole, so it need not derive `Clone` and `Copy`. `On::field` and
+/// With `#[shmem(words)]` the struct may also contain `Atomic` and `Signal` words. Its initial value is zero, unless its static is
+/// declared with another. No operation transfers it as a whole, so it need not derive `Clone` and `Copy`. `On::field` and
 /// `Here::field` access its fields.
 ///
 /// ```

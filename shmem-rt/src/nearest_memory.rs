@@ -17,7 +17,7 @@ pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) ->
     usable.min_by_key(distance).map(|node| node.number)
 }
 
-/// Returns whether a PE on `cpus` (empty: unknown) may request memory of `nodes`, if all PEs request the nearest memory of a kind.
+/// Returns whether a PE on `cpus` (empty: unknown) might request memory of `nodes`, when all PEs request the nearest of a kind.
 pub(crate) fn may_ask(topology: &Topology, cpus: &[usize], nodes: &[u32], kind: Option<Kind>) -> bool {
     let [node] = nodes else { return true };
     let mut homes = topology.nodes().iter().filter(|home| home.cpus.iter().any(|cpu| cpus.contains(cpu)));

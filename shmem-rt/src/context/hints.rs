@@ -12,9 +12,9 @@ use crate::world::World;
 /// The PEs to which hints apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintScope {
-    /// The calling PE alone. Its share of the node's units does not change.
+    /// The calling PE alone. Its share of the node's units (endpoints) does not change.
     Local,
-    /// All PEs, each with its own hints. The units of each node are divided anew. Collective.
+    /// All PEs, each with its own hints. The units (endpoints) of each node are divided anew. Collective.
     Global,
 }
 
@@ -27,7 +27,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Live`](crate::ContextError::Live) while other domains or contexts than the world's own live; the error names
+    /// [`ContextError::Live`](crate::ContextError::Live) while domains or contexts exist besides the world's own. The error names
     /// them. With [`HintScope::Global`] all PEs return this error if any PE has such domains or contexts.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.

@@ -73,7 +73,7 @@ impl Message {
         self.bytes = HEAD;
     }
 
-    /// Whether the length of the message is that of items of `size` bytes.
+    /// Whether the message is as long as its number of items, each of `size` bytes, requires.
     #[inline(always)]
     pub(super) fn has_items_of(&self, size: usize) -> bool {
         (HEAD + self.count * size).next_multiple_of(HEAD) == self.bytes

@@ -117,7 +117,7 @@ impl Default for ExchangeOptions {
 /// which returns when no PE has items left. Then the exchange may be used again.
 ///
 /// The token is the world, a context or, in a phase, the token of [`World::local_with_exchanges`]. Handlers in a phase may change
-/// symmetric objects as `&mut`, so that any PE can update plain data.
+/// the opened objects, so that a PE can update plain data of any PE by sending it items.
 ///
 /// # Panics
 ///

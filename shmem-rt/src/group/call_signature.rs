@@ -65,7 +65,7 @@ pub(crate) struct CallSignature<'a> {
 }
 
 impl<'a> CallSignature<'a> {
-    /// Returns the signature of a call of the program that allocates, frees or keeps symmetric memory.
+    /// Returns the signature of a call of the program that allocates, frees, names or persists symmetric memory.
     #[track_caller]
     pub(crate) fn of_memory(
         name: &'static str,
@@ -133,7 +133,7 @@ impl CallSignature<'_> {
 }
 
 thread_local! {
-    /// (team index, barrier number) of the last lookup.
+    /// (team index, barrier number) of the last call of `place`.
     static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 

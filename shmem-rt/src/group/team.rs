@@ -401,7 +401,7 @@ impl Collective<'_> {
         activity
     }
 
-    /// Returns [`activity`](Self::activity) with the source line of a call from another language. Only a second call finds it.
+    /// Returns [`activity`](Self::activity) when called again, which also finds the source line of a call from another language.
     pub(crate) fn activity_with_place(&self, signature: &CallSignature<'_>, count: u64) -> Activity {
         let _ = self.activity(signature, count);
         self.activity(signature, count)

@@ -11,7 +11,8 @@ pub(crate) struct Layout {
     order: Option<Box<[u32]>>,
     /// Number of members on the largest node.
     pub(crate) most: usize,
-    /// Largest power of two that divides the first rank of every node, if ranks are sorted by node.
+    /// Largest power of two that divides the first rank of every node, if ranks are sorted by node. So a subtree of the reduction
+    /// tree with this many leaves has them on one node.
     unit: usize,
 }
 
@@ -43,7 +44,7 @@ impl Layout {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
-    /// Returns the number of members on the `count` nodes that end with `node`.
+    /// Returns the number of members on `count` nodes: `node` and the nodes before it, counted cyclically.
     pub(crate) fn members_back(&self, node: usize, count: usize) -> usize {
         let [first, second] = self.ranks_back(node, count);
         first.len() + second.len()
@@ -104,7 +105,7 @@ pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
-/// Returns an upper limit on the number of vertices of the reduction tree that together have `leaves` consecutive leaves.
+/// Returns how many vertices of the reduction tree suffice to have any `leaves` consecutive leaves under them, and no others.
 fn most_vertices(leaves: usize) -> usize {
     match leaves {
         0..=3 => leaves,

@@ -55,7 +55,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         world.reclaim_for(&agreed);
         let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
-        // Both the id and the name of the type are compared, because different types may have the same name.
+        // The id distinguishes types of the same name. The name is for error texts.
         let asked = (TypeId::of::<Item<I>>(), kind);
         let opened = *shelf.opened.get(name).unwrap_or(&asked);
         let made = match shelf.find(name) {
@@ -89,8 +89,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
         drop(ledger);
         agreed.again();
         // SAFETY: on every PE the ledger has reserved the object under this id for as long as the object has a name, and afterwards
-        // until the handle counted by `open` is dropped. Every PE has initialised its copy, in this job or before the persist that
-        // restored the copy, with as many items of the same size and alignment. Any bytes are a valid value.
+        // until the handle, which `ledger.open` has counted, is dropped. Every PE has initialised its copy, in this job or before
+        // the persist that restored the copy, with as many items of the same size and alignment. Any bytes are a valid value.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, items, released) })
     }
 

@@ -9,7 +9,7 @@ use shmem_core::partition::Traits;
 pub(crate) struct DynamicMemory {
     pub(crate) range: DynamicRange,
     pub(crate) registrations: u64,
-    /// Further cleanup when an allocation is freed, by the id of the allocation.
+    /// What else to do when an allocation is removed from the ledger, by the id of the allocation.
     pub(crate) ends: BTreeMap<u64, End>,
     /// The pools of arrays. Equal on every PE.
     pub(crate) pools: Vec<Pool>,
@@ -21,7 +21,7 @@ impl DynamicMemory {
     }
 }
 
-/// Further cleanup when an allocation is freed.
+/// What else to do when a freed allocation is removed from the ledger.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     /// The whole segment with this index: it is removed.

@@ -30,7 +30,7 @@ impl Blocks {
         Self { start: start as u64, block: bytes as u64, depth: 0, loops: [[1, 0]; LOOPS] }
     }
 
-    /// Returns the blocks of one side of a pattern that begins at `start`.
+    /// Returns the blocks that begin at `start` in the source or the destination (`side`) of a pattern.
     pub(super) fn of(pattern: &Pattern, side: Side, start: usize) -> Vec<Self> {
         let levels = pattern.levels();
         let distance = |level: &Level| if side == Side::To { level.to } else { level.from };

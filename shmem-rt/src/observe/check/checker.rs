@@ -146,7 +146,7 @@ struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Runs `check` on each element that the call lists, as a call without a local buffer; without a list, on the call itself.
+    /// Runs `check` on each element of the call's list, as on a call without a local buffer; without a list, on the call.
     fn elements(&mut self, check: impl Fn(&mut Checked<'_>)) {
         let Some(listed) = self.call.listed else {
             return check(&mut Checked { of: self.of, state: self.state, call: self.call });
@@ -358,9 +358,9 @@ impl Checked<'_> {
         }
     }
 
-    /// Checks a wait for signals that are added to a word. `open` names a PE, and its source line, whose signals may
-    /// not all have arrived. Loads of a C program are not observed. So a C program that waits for n signals and then
-    /// for more is assumed to have read the data of the first n.
+    /// Checks a wait for signals that are added to a word. `open` names a PE, and its source line, whose signals may not all have
+    /// arrived. In a C program, reports a wait for n signals that another one for more follows: loads are not observed there, so
+    /// the program is assumed to have read the data of the first n in between.
     fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
         let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
         match open {
