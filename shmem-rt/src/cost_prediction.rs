@@ -163,7 +163,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered: 0 }
     }
 
-    /// Returns the cost of an exchange: `straight` messages of each node and, unless these reach all nodes, the rounds of a barrier.
+    /// Returns the cost of an exchange: `straight` messages of each node and, unless these reach all nodes, a barrier.
     fn of_parts(straight: usize, bytes: usize, shape: JobShape) -> Self {
         let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
         let first = usize::from(is_barrier);

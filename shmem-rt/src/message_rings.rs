@@ -3,9 +3,9 @@
 //! For each sender, a receiver has a ring of slots, and a signal for each slot. A sender numbers its messages to a receiver from 0.
 //! The lower bits of a message's number are the index of its slot. A message is a put with signal, which sets the slot's signal to
 //! the number plus one. Numbers never repeat, so a signal announces one put alone. (A counter to which every message adds would not
-//! tell which messages have arrived.) Messages that are sent together need consecutive slots and one put, which sets the first
-//! slot's signal to the last message's number plus one. The receiver acknowledges several messages at once, by credits that it
-//! adds to a word of the sender.
+//! tell which messages have arrived.) Messages that are sent together take consecutive slots and a single put, which sets the first
+//! slot's signal to the last message's number plus one. The receiver acknowledges several messages at once, by credits that it adds
+//! to a word of the sender.
 
 use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
@@ -30,7 +30,7 @@ pub(crate) struct Rings<T> {
     step: u64,
     /// The slots of this PE's rings: one ring for the messages of each PE.
     items: SymBox<[T]>,
-    /// For each slot: if a put began there, the number of its last message plus one.
+    /// For each slot: if a put began there, the number plus one of the last message that the put carried.
     signals: SymBox<[Signal]>,
     /// For each PE, the number of this PE's messages that the other PE has acknowledged.
     credits: SymBox<[Signal]>,
@@ -56,7 +56,7 @@ struct Incoming {
 }
 
 impl<T: PlainData> Rings<T> {
-    /// Allocates rings of `slots` slots with `width` items. A credit acknowledges `step` messages. `meets` says whether a round of
+    /// Allocates rings of `slots` slots with `width` items. A credit acknowledges `step` messages. `meets`: whether a round of
     /// termination detection ends with a barrier.
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(

@@ -23,10 +23,10 @@ use crate::termination_detection::Termination;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Upper limit on the items of a window, because positions in a window are stored in half a word.
+/// Upper limit on the items that a PE offers (its window), because their positions are stored in half a word.
 const MOST: usize = u32::MAX as usize;
 
-/// Upper limit on the victims that an idle PE tries before it turns to its lifelines.
+/// Upper limit on the victims that an idle PE tries before it asks its lifelines (certain PEs) to notify it.
 const LOOKS: usize = 16;
 
 impl<L: ThreadLevel> World<L> {
@@ -309,7 +309,7 @@ impl<T: PlainData> StealBuffer<T> {
         self.words.on(pe).index(word as usize * LINE)
     }
 
-    /// Returns the PE 2^`step` steps after this PE in the ring if `behind`, or else before this PE.
+    /// Returns the PE at distance 2^`step` in the ring: that with the higher number if `behind`, or else that with the lower.
     fn away<L: ThreadLevel>(&self, world: &World<L>, step: u32, behind: bool) -> Pe {
         let (pes, distance) = (world.n_pes(), 1 << step);
         let number = world.my_pe() + if behind { distance } else { pes - distance };

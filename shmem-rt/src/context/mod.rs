@@ -38,7 +38,7 @@ pub use registration::Registration;
 pub struct Context<K: ContextKind> {
     endpoint: Option<Endpoint>,
     held: Held,
-    /// Claim on the team that created the context; None if a world or a domain created it.
+    /// Counts against the context limit of the team that created the context; None if a world or a domain created it.
     team: Option<ContextClaim>,
     job: Arc<Job>,
     _kind: PhantomData<K>,

@@ -200,7 +200,7 @@ impl<T: PlainData> Exchange<T> {
     }
 }
 
-/// Sends items until one finds no free slot. That item is stored in `refused`, and is sent before others.
+/// Sends items until one finds no free message slot. That item is stored in `refused`, and is sent before others.
 fn put_all<T: PlainData>(
     round: &mut ExchangeRound<'_, T>,
     refused: &mut Option<(Pe, T)>,

@@ -59,9 +59,9 @@ impl BarrierKind {
 
 /// A set of PEs, each of which has a rank in it.
 ///
-/// A handle owns and borrows nothing. Dropping a handle is local. After all members have dropped their handles, contexts and
-/// objects, a later split of a team with all these members frees the team's index. [`destroy`](Self::destroy) checks that no
-/// context or object is left. Forgetting a handle keeps the index for ever.
+/// A handle owns and borrows nothing. Dropping a handle is local. The team's index is freed by a split of any team with all these
+/// members, after they have dropped their handles, contexts and objects. [`destroy`](Self::destroy) checks that no context or
+/// object is left. Forgetting a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
     pub(crate) index: usize,
@@ -323,7 +323,7 @@ pub(crate) struct Collective<'c> {
     pub(crate) began: u64,
     /// Bytes that this PE contributes to the collective.
     bytes: usize,
-    /// Notification of the observer; None before the first barrier and without an observer.
+    /// What the observer was told of this collective; None before the first barrier and without an observer.
     observed: Cell<Option<Observed>>,
 }
 

@@ -1,10 +1,10 @@
 //! A job inside one process, for tests: every PE is a thread.
 //!
-//! Operations between nodes take the same path as over a network. The transport delays and reorders them as far as
-//! OpenSHMEM allows. Every PE is alone on its node, unless a pattern puts several PEs on a node (`SHMRUN_HOSTS_AS`, see
-//! [`HostsAs`]). PEs of a node access each other's memory as processes do: each PE has an arena of its own, into which
-//! it maps the memory of the other PEs. Threads can pass values directly to each other. So each [`Pe`], team, context
-//! and halo records its PE, and operations of other PEs refuse it.
+//! Operations between nodes take the same path as over a network. The transport delays and reorders them as far as OpenSHMEM
+//! allows. Every PE is alone on its node, unless a pattern puts several PEs on a node (`SHMRUN_HOSTS_AS`, see [`HostsAs`]). PEs of
+//! a node access each other's memory as processes do: each PE has an arena of its own, into which it maps the memory of the other
+//! PEs. Threads can pass values directly to each other. So each [`Pe`], team, context and halo records which PE made it, and
+//! operations of other PEs refuse it.
 //!
 //! A PE that calls `exit` ends the process, and therefore all PEs. An exit handler then prints which PEs had not left the job.
 

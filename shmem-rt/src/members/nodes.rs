@@ -16,7 +16,7 @@ enum Spread {
     Blocks,
     /// Rank `r` is on node `r % nodes`.
     Cyclic,
-    /// The node of each key. [`of_places`](Nodes::of_places) has places as keys, [`of_hosts`](Nodes::of_hosts) has ranks.
+    /// The node of each place, if [`of_places`](Nodes::of_places) made it, or of each rank ([`of_hosts`](Nodes::of_hosts)).
     Mixed(Box<[u32]>),
 }
 
@@ -24,7 +24,7 @@ enum Spread {
 const NOBODY: u32 = u32::MAX;
 
 impl Nodes {
-    /// Finds the nodes of members. Members with equal places share memory; a place is a number below `count`. The key is the place.
+    /// Finds the nodes of members. Members with equal places (below `count`) share memory. Queries pass a place as key.
     pub(super) fn of_places(places: impl Iterator<Item = usize> + Clone, count: usize) -> Self {
         let mut of = vec![NOBODY; count];
         let (mut firsts, mut is_blocks) = (Vec::new(), true);
@@ -46,7 +46,7 @@ impl Nodes {
         Self { firsts: firsts.into(), spread }
     }
 
-    /// Finds the nodes of members by the host number of each, which may be any number. The key is the rank.
+    /// Finds the nodes of members by the host number of each, which may be any number. Queries pass a rank as key.
     pub(super) fn of_hosts(hosts: &[u32]) -> Self {
         let mut seen = HashMap::new();
         let mut places = Vec::with_capacity(hosts.len());

@@ -42,7 +42,7 @@ impl Directory {
 pub(crate) struct Members {
     pub(crate) directory: Arc<Directory>,
     ranks: Ranks,
-    /// The members' nodes. A member's key is the number of its node in the job.
+    /// The members' nodes. Queries pass the number of a member's node in the job as key.
     nodes: Nodes,
 }
 

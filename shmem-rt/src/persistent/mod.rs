@@ -26,7 +26,7 @@ use crate::state::persistent_partition::PersistentPartition;
 struct Report {
     /// A random number. The number of PE 0 marks all files that are made together.
     set: u64,
-    /// For each file, in the order of partitions, the persists in it, or the reason why the file is refused.
+    /// For each file, in the order of partitions, the persists (saved states) in it, or the reason why the file is refused.
     files: Vec<Result<Vec<Persist>, String>>,
 }
 
@@ -79,7 +79,7 @@ fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Vec<PmemFile>, Report) {
     (files, report)
 }
 
-/// Restores the files of a PE to the persist on which all PEs agree, according to the reports of all PEs.
+/// Restores the files of a PE to the persist (saved state) on which all PEs agree, according to the reports of all PEs.
 fn settle(files: Vec<PmemFile>, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, PmemFile>> {
     let agreed: Vec<u64> =
         match persistent(setup).enumerate().map(|(at, (_, spec))| agreed(spec, at, reports)).collect() {
@@ -98,7 +98,7 @@ fn settle(files: Vec<PmemFile>, setup: &Setup, reports: &[Report]) -> Result<BTr
     .collect()
 }
 
-/// Returns the persist to which all PEs restore partition number `at` of those that outlive the job; the same on every PE.
+/// Returns the persist (saved state) to which all PEs restore the `at`-th partition that outlives the job; the same on every PE.
 fn agreed(spec: &PartitionSpec, at: usize, reports: &[Report]) -> Result<u64> {
     let mut found = Vec::with_capacity(reports.len());
     for (pe, report) in reports.iter().enumerate() {

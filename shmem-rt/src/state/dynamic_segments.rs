@@ -41,7 +41,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Pool {
     pub(crate) traits: Traits,
-    /// Class of the chunks in the pool. They are on one NUMA node of the PE: number `class`, modulo the number of its nodes.
+    /// Class of the array chunks in the pool. They are on the PE's NUMA node number `class`, modulo the number of its nodes.
     pub(crate) class: usize,
     pub(crate) segment: u32,
     /// Whether all pages of the pool are populated on this PE.

@@ -307,7 +307,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Joins this PE's clock into the shadow of the target word at `offset`, and adds the put that the word's signal announces.
+    /// Joins this PE's clock into the shared record of the word at `offset`, and adds the put that the word's signal announces.
     fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
         let (Some(to), Some(offset)) = (self.target(), offset) else { return };
         let change = Change { epoch: self.state.own.epoch, site: self.site() };
