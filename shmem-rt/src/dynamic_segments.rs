@@ -127,7 +127,7 @@ pub(crate) fn make(
     }
 }
 
-/// Records the first `bytes` bytes of a new segment as one allocation in the ledger (which lists all). Freeing it removes the segment.
+/// Records the first `bytes` bytes of a new segment as one allocation in the ledger. Freeing it removes the segment.
 #[track_caller]
 pub(crate) fn enter_whole(
     job: &Job,

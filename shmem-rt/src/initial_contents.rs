@@ -8,7 +8,7 @@ use shmem_core::symmetric_data::{Contents, PlainData, SymmetricData};
 ///
 /// # Safety
 ///
-/// `write` must initialise all `items`, by accesses that are valid even if other PEs access the memory at the same time.
+/// `write` must initialise all `items()` items, by accesses that are valid even if other PEs access the memory at the same time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a symmetric object begins as",
     note = "allocate `[0.0; N]`, a `Vec`, `shmem::filled(0.0, n)`, `shmem::zeroed(n)`, or `shmem::value(x)` for a single value"

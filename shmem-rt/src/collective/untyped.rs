@@ -45,7 +45,7 @@ pub struct Fold {
 /// # Safety
 ///
 /// Both places must be in segments, have equal length, and be equal or disjoint. From a member's entry until all members have left,
-/// nobody may write the member's source or use its destination. The caller gets this promise from its own caller.
+/// nobody may write the member's source or use its destination. A C library demands the same of its program.
 #[track_caller]
 pub unsafe fn broadcast(
     team: &Team,

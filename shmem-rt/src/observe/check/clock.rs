@@ -161,7 +161,7 @@ impl Own {
     }
 
     /// Returns the clock that this PE's next operation passes on, and begins a new epoch. For an operation on a word,
-    /// `to` is its endpoint and target PE: puts through this endpoint to this PE count if a fence follows them. For a
+    /// `to` is its endpoint and target PE: puts through this endpoint to this PE count if a fence has followed. For a
     /// collective, `to` is `None`: only puts that a quiet has completed count.
     pub(super) fn pass_on(&mut self, to: Option<(u32, usize)>) -> Clock {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
