@@ -25,7 +25,7 @@ use crate::members::Directory;
 use crate::observe::Observers;
 use crate::warnings::Peer;
 
-/// The PEs of this node, whose records the calling PE can read.
+/// The PEs of this node, whose records of where they wait the calling PE can read.
 #[derive(Clone)]
 pub(crate) struct Neighbours {
     /// (PE number, address of the PE's slot) for each PE.

@@ -401,7 +401,7 @@ impl Collective<'_> {
         activity
     }
 
-    /// Returns [`activity`](Self::activity) when called again, which also finds the source line of a call from another language.
+    /// Calls [`activity`](Self::activity) twice, because only the second finds the source line of a call from another language.
     pub(crate) fn activity_with_place(&self, signature: &CallSignature<'_>, count: u64) -> Activity {
         let _ = self.activity(signature, count);
         self.activity(signature, count)

@@ -5,7 +5,7 @@ use core::ops::Range;
 /// The ranks of a team by node. Computed once for each team, for collectives.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Number of members on lower nodes, by node. The last entry is the number of all members.
+    /// For each node, the number of members on the nodes before it. The last entry is the number of all members.
     before: Box<[u32]>,
     /// Ranks sorted by node; None if the ranks are in that order anyway.
     order: Option<Box<[u32]>>,

@@ -24,7 +24,7 @@ use crate::state::persistent_partition::PersistentPartition;
 /// The report that a PE sends to the other PEs about its files.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
-    /// A random number. The number of PE 0 marks all files that are made together.
+    /// A random number. That of PE 0 marks all files that are made together.
     set: u64,
     /// For each file, in the order of partitions, the persists (saved states) in it, or the reason why the file is refused.
     files: Vec<Result<Vec<Persist>, String>>,

@@ -51,7 +51,7 @@ impl<L: ThreadLevel> World<L> {
         let agreed = self.team().agree_on(self.endpoint(), &signature);
         let mut shelves = job.memory.shelves.lock();
         for shelf in shelves.iter_mut() {
-            // A raw transfer may have overwritten the partition's list of names, so this process's copy is written again.
+            // A raw transfer may have overwritten the partition's list of names, so it is written again from this process's copy.
             // SAFETY: the address is the start of this PE's slot. `agree_on` admits one thread, and `shelves` is locked.
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
                 say(&format!(

@@ -11,9 +11,9 @@ use crate::error::{ContextError, ErrorKind, Result};
 
 pub(crate) struct ContextTable {
     mapping: Mapping,
-    /// Maximum number of units that the PEs of the node may use; None without a limit.
+    /// Maximum number of units (endpoints) that the PEs of the node may use; None without a limit.
     pub(crate) node: Option<usize>,
-    /// Whether the node has more units than `SHMEM_MAX_RESOURCES` allows.
+    /// Whether the node has more units (endpoints) than `SHMEM_MAX_RESOURCES` allows.
     can_rise: bool,
     /// Living domains that the program created explicitly.
     domains: BTreeSet<DomainId>,
@@ -30,7 +30,7 @@ pub(crate) struct Held {
 }
 
 impl ContextTable {
-    /// Divides the node's units among its `pes` PEs, of which this is number `place`. Assigns one to the world, used at `level`.
+    /// Divides the node's units (endpoints) among its `pes` PEs; this is number `place`. Assigns one to the world, used at `level`.
     pub(crate) fn start(
         settings: &Settings,
         units: Option<usize>,

@@ -24,7 +24,7 @@ impl DynamicMemory {
 /// What else to do when a freed allocation is removed from the ledger.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    /// The whole segment with this index: it is removed.
+    /// Remove the segment with this index: the allocation was all of it.
     Segment(u32),
     /// Pages of a heap that an array had bound to the NUMA nodes of its chunks: they are replaced by new pages on the partition's
     /// NUMA nodes.

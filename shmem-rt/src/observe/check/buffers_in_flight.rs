@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::blocks::Blocks;
 
-/// Upper limit on the transfers recorded for each direction.
+/// Upper limit on the recorded buffers that transfers read, and on those that transfers write.
 const MOST: usize = 256;
 
 const LATEST: usize = 8;

@@ -31,7 +31,7 @@ pub(super) struct History {
 
 impl History {
     /// Returns the first access by another PE that races with `access`: they overlap, at least one writes, and the
-    /// other access is not known to precede `access`. `to` is the slot of the PE whose memory is accessed.
+    /// other access is not known to precede `access`. The memory is that of the PE with slot `to`.
     pub(super) fn race(&self, access: &Access, clock: &Clock, to: usize) -> Option<Access> {
         // Fast path: all recorded accesses are by the same PE as `access`.
         if self.counts[access.by as usize] as usize == self.len {

@@ -55,7 +55,7 @@ impl Reports {
         );
     }
 
-    /// Reports an access to the data of a put that a flag followed without a fence between the two.
+    /// Reports an access to data that may not have arrived: there was no fence between their put and the flag after it.
     pub(super) fn early_flag(&self, put: &Where, flag: &Site, wait: &Site, later: &Where, what: &str) {
         self.say(
             &format!("flag {} {flag} {}", put.site, later.site),

@@ -35,7 +35,7 @@ pub(super) struct Body {
     pub(super) known: Clock,
     /// For each team, the PE's clocks at its last two collectives: a slower PE may still read the older clock.
     pub(super) at_barriers: [[PublishedClock; 2]; MAX_TEAMS],
-    /// For each team, the PE's clocks at its latest non-blocking collectives. It may be `MOST_REQUESTS` ahead of another PE.
+    /// For each team, the PE's clocks at its latest non-blocking collectives. A PE may be `MOST_REQUESTS` ahead of another PE.
     pub(super) flights: [[PublishedClock; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
