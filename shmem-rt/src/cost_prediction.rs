@@ -102,7 +102,7 @@ impl Collective {
         self.pattern().map_or(CollectiveWay::Barriers, way)
     }
 
-    /// Returns all ways that are possible for the collective, including slow ones.
+    /// Returns all ways (algorithms) that are possible for the collective, including slow ones.
     pub fn ways(self, shape: JobShape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
         let pattern = self.pattern();
         let choice = shape.choice(&Model::FREE);
@@ -114,7 +114,7 @@ impl Collective {
 }
 
 impl Cost {
-    /// Returns the cost of a collective by a way. `symmetric` says whether the data are in symmetric objects.
+    /// Returns the cost of a collective by a way (an algorithm). `symmetric` says whether the data are in symmetric objects.
     ///
     /// # Panics
     ///

@@ -84,7 +84,7 @@ pub(crate) struct Network {
     pub(crate) barriers: Option<RemotePath>,
     /// Channel for the operations of deadlock detection.
     pub(crate) asking: Option<RemotePath>,
-    /// The transport `far` again, if its traffic is counted.
+    /// The transport `far` by its own type, if it counts its traffic.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }
 

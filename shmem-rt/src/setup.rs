@@ -17,7 +17,7 @@ use crate::state::persistent_partition;
 /// Description of a program that is not in Rust. The program passes it before it joins its job.
 #[derive(Debug)]
 pub struct Program {
-    /// A text of one line that must be equal on all PEs.
+    /// A text of one line on the program, which PEs compare at the start: it must be equal on all PEs.
     pub line: String,
     /// Bytes of the program's globals that become a segment; 0 if there is no such segment.
     pub globals: usize,

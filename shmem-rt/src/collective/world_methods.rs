@@ -37,7 +37,7 @@ of_the_world! {
     collect_into as collect_into [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I>](mine: &T, all: D) -> usize;
     /// Returns all PEs' data, of any length, on `root` only.
     collect_to as collect_to [T: Collected<I> + ?Sized, I: PlainData](mine: &T, root: Pe) -> Option<Vec<I>>;
-    /// Sends a part of `source` to each PE.
+    /// Sends a part of `source` to each PE, and writes the parts from all PEs to `into`.
     alltoall as alltoall [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, into: D) -> ();
     /// Sends a part of `source` to each PE, with strides.
     alltoalls as alltoalls [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, source_stride: usize, into: D, stride: usize, items: usize) -> ();

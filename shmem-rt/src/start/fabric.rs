@@ -19,7 +19,7 @@ use shmem_launch::env::{Settings, TransportChoice};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns whether each PE counts as alone on its host.
+/// Returns whether each PE counts as alone on its host, so that all PEs communicate through the fabric.
 pub(crate) fn keeps_apart(settings: &Settings) -> bool {
     settings.transport == TransportChoice::Ofi
 }
