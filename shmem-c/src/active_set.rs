@@ -1,10 +1,11 @@
-//! Active sets, the predecessors of teams: PEs at a stride, which synchronise by an array of the program (`pSync`).
+//! Active sets, the predecessors of teams: PEs at a stride, which synchronise through an array that the program passes (`pSync`).
 //!
-//! An active set of all PEs is handled as the world's team. Other sets cannot become teams, because only their members know them.
-//! They synchronise by a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of
-//! the member `2^k` ranks later, waits until its own word is positive, and subtracts one. A one that a member of the next barrier
-//! has added stays in the word until that barrier. So all words are zero (`SHMEM_SYNC_VALUE`, as the specification requires) while
-//! no member is in a call, and a set has no other state.
+//! An active set of all PEs is handled as the world's team. Other sets cannot become teams, because all PEs of the world would have
+//! to make the team together, and only members know the set. They synchronise by a dissemination barrier with counters in `pSync`:
+//! in round `k` each member adds one to the `k`-th word of the member `2^k` ranks later, waits until its own `k`-th word is
+//! positive, and subtracts one. A member that is in the next barrier already may add its one early; that one stays in the word for
+//! the next barrier. So all words are zero (`SHMEM_SYNC_VALUE`, as the specification requires) while no member is in a call, and a
+//! set has no other state.
 //!
 //! Collectives read data by gets between two barriers. After the first one all sources are ready. After the second one all gets
 //! are complete.
@@ -52,7 +53,7 @@ pub(crate) struct Set {
     stride: usize,
     size: usize,
     rank: usize,
-    /// The offset of `pSync`.
+    /// Segment and offset of `pSync`, the same on every PE.
     words: SegmentOffset,
 }
 
@@ -190,7 +191,8 @@ impl Set {
         unsafe { untyped::get(self.endpoint, to, from, bytes, Family::Getmem) };
     }
 
-    /// Reads a part of each member's data. Each PE starts with itself, so that members read from different PEs at a time.
+    /// Gets bytes of each member: `part(rank)` says from which offset, to which address, and how many. Each PE starts with itself,
+    /// so that members read from different PEs at a time.
     ///
     /// # Safety
     ///
@@ -239,7 +241,8 @@ impl Set {
         for (rank, elements) in told.into_iter().enumerate() {
             let (to, elements) = (dest.wrapping_add(at), elements as usize);
             at += elements;
-            // `from` is not checked on a member without elements, whose source may be any address.
+            // A source of 0 elements may be any address, so it was not checked above. Its offset is needed to read from members
+            // with elements.
             let from = if from.bytes == 0 { place(self.routine, "source", source, elements) } else { from };
             // SAFETY: the destination has space for all elements (`place`), and each member's source is at the same offset.
             unsafe { self.get(to.cast(), rank, from.offset, elements * size_of::<T>()) };
@@ -250,7 +253,8 @@ impl Set {
         }
     }
 
-    /// Reduces in tiles. Each member reads a tile of every member, and writes its result after the last barrier.
+    /// Reduces in tiles: each member gets a tile of every member's source, and combines them. It writes `dest` only after a barrier
+    /// at the end, because `dest` may be the source that others still read.
     ///
     /// # Safety
     ///

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::bootstrap::ProcessManager;
 
-/// `shmemx_bootstrap_t`: the number of this process, and functions that exchange bytes between the processes of the job.
+/// `shmemx_bootstrap_t`: which of the job's processes this one is, and functions by which they exchange bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Bootstrap {
@@ -27,7 +27,8 @@ unsafe impl Sync for Bootstrap {}
 
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the last `shmem_finalize` left a job that `shmemx_init_with` had joined. The program may have freed `state` since.
+/// Whether the last `shmem_finalize` left a job that `shmemx_init_with` had joined. From then on `abort` is not called, because the
+/// program may have freed `state`.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn join() {

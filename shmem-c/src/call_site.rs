@@ -1,11 +1,12 @@
 //! [`CallSite`]: the line of C that calls the library, for error texts; and a cache of call sites for checked mode and traces.
 //!
-//! The line of a call comes from debug information. Without debug information, an error text names the calling function. Both are
-//! read from the text of the standard library's backtrace, in which the frame after the exported function is its caller.
+//! The line of a call comes from debug information. Without debug information, an error text names the calling function. Line and
+//! name are read from the text of the standard library's backtrace, in which the exported function's frame is followed by its
+//! caller's.
 //!
 //! Reading debug information takes milliseconds, and checked mode and traces need every call's line. So each thread caches lines.
-//! The key is the return addresses from the library's innermost frame to the first frame of the program. In a statically linked
-//! executable, no frame can be recognised as the program's, and the key is the whole stack.
+//! The key is the return addresses of the innermost frames, up to and including the first one of the program. In a statically
+//! linked executable, no frame can be recognised as the program's, and the key is the whole stack.
 
 use std::backtrace::Backtrace;
 use std::cell::RefCell;

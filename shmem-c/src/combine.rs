@@ -41,7 +41,8 @@ macro_rules! reductions {
             const fn of<$N: $bound>() -> Reduction {
                 /// # Safety
                 ///
-                /// As [`each`].
+                /// `elements` elements must be readable and writable at `into`, and readable at `from`. The two ranges must be
+                /// disjoint.
                 unsafe fn combine<$N: $bound>(into: *mut u8, from: *const u8, elements: usize) {
                     // SAFETY: the caller keeps this function's contract.
                     unsafe { each::<$N>(into, from, elements, $op) }

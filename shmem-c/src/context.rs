@@ -215,7 +215,8 @@ pub(crate) fn destroy_all() {
     CONTEXTS.those(|_| true).into_iter().for_each(|handle| drop(CONTEXTS.take(handle)));
 }
 
-/// Destroys the contexts of a team, except private contexts. Returns whether there are private ones.
+/// Destroys the contexts of a team, except private ones, which only the thread that made them may use. Returns whether there are
+/// any.
 pub(crate) fn destroy_of(team: Team) -> bool {
     let shared = CONTEXTS.those(|made| made.team == team && !made.is_private);
     shared.into_iter().for_each(|handle| drop(CONTEXTS.take(handle)));

@@ -1,7 +1,8 @@
 //! Globals of the C program: `.data` and `.bss` of the executable become symmetric memory.
 //!
 //! Their pages are mapped twice: at the linker's addresses, for loads and stores of the program, and as a segment in the PE's slot,
-//! at the same offset on all PEs. So only one subtraction ([`offset`]) depends on address randomisation. Three steps:
+//! at the same offset on all PEs. So addresses may differ between PEs, by randomisation: [`offset`] subtracts where the globals
+//! begin in this process. Three steps:
 //!
 //! 1. A constructor maps a memfd in the place of the pages ([`moving`]), before `main`, while the process has one thread. It
 //!    moves the pages that the executable may write, except those that are read-only after relocation ([`executable`]). Pages that
@@ -108,7 +109,7 @@ pub(crate) fn refusal(address: usize) -> Option<String> {
     Some(format!("it is a global of the program, and these are not symmetric here: {failure}"))
 }
 
-/// Passes the size and build of the program's globals to the runtime, which compares them at the start. `default_heap` is the size
+/// Passes to the runtime the size and build of the program's globals, which PEs compare at the start, and `default_heap`: the size
 /// of the default heap if the user sets none.
 pub(crate) fn describe(default_heap: u64) {
     let executable = EXECUTABLE.get().and_then(Option::as_ref);

@@ -1,5 +1,5 @@
-//! [`Handles`]: a table of values with an integer handle for each. A handle is the index of a table entry, with a generation above
-//! it. So a stale handle is refused even if its entry is in use again.
+//! [`Handles`]: a table of values with an integer handle for each. A handle is a generation times the size of the table, plus the
+//! index of a table entry. The generation grows with each addition. So a stale handle is refused even if its entry is in use again.
 //!
 //! A lock protects additions and removals. A lookup takes no lock, because the specification forbids a program to use a handle
 //! while another thread destroys it.

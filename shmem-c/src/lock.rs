@@ -49,7 +49,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Performs an operation on a lock, which the observer sees as one call.
+    /// Performs an operation on a lock. The job's observer, such as a trace, is told of it as one call.
     fn call<R>(
         routine: &'static str,
         lock: *mut c_long,
@@ -94,7 +94,7 @@ impl Lock {
             return;
         }
         let own = self.world.me();
-        // Before the swap below, after which the next PE of the queue may write this word.
+        // This comes before the swap: after the swap, the next PE of the queue may write this word.
         self.queue.update(own, AtomicOp::Set(WAITS), Family::AtomicSet);
         let before = self.last.fetch(self.home, AtomicOp::Swap(self.me()), Family::AtomicSwap);
         if before == self.me() {

@@ -1,10 +1,11 @@
 //! Initialisation, finalisation, and queries.
 //!
 //! Initialisations are counted. Each `shmem_finalize` is a barrier. The last `shmem_finalize` frees heap, teams and contexts, and
-//! closes the library. Further calls of it do nothing. The process leaves the job at its exit, because it could not join again:
-//! after the program's exit handlers and destructors, which may call an open library. A job of `shmemx_init_with` is left in the
-//! last `shmem_finalize`, because the program may free the callbacks' state afterwards. An exit with status 0 finalises and leaves
-//! the job; at another status the launcher ends it. A panic of the runtime ends the job, and never unwinds into C.
+//! closes the library. Further calls of it do nothing. The process stays in the job until its exit, because it could not join
+//! again. It leaves after the program's exit handlers and destructors, because these may call the library if it is still open. A
+//! job of `shmemx_init_with` is left in the last `shmem_finalize`, because the program may free the callbacks' state afterwards. An
+//! exit with status 0 finalises and leaves the job; at another status the launcher ends it. A panic of the runtime ends the job,
+//! and never unwinds into C.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;

@@ -87,7 +87,8 @@ pub(crate) unsafe fn blocks<T: Item>(
 
 /// # Safety
 ///
-/// As [`blocks`]. There must be at least one byte, and no stride below the size of a block, so that blocks are disjoint.
+/// The blocks at `source` must be readable for a put, those at `dest` writable for a get. There must be at least one byte. No
+/// stride may be below the size of a block, so that blocks are disjoint.
 unsafe fn move_bytes(
     call: Call,
     dest: *mut u8,

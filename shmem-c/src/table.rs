@@ -29,8 +29,9 @@
 //!
 //! A [call](crate::context::Call) consists of a context and a name. [Members](crate::active_set::Members) include the name as well.
 //!
-//! The identifier before the braces names a list of the types `T`. `[put 0]` makes the row a case of the generic `shmem_put`,
-//! chosen by argument 0. Expressions after the function are its last arguments.
+//! The identifier before the braces names a list of types; a row makes a routine for each of them, as `T`. `[put 0]` makes the row
+//! a case of the generic `shmem_put`, chosen by argument 0. Expressions after the function are passed to it after all other
+//! arguments.
 //!
 //! `pshmem_..` is the strong name of each routine, and `shmem_..` a weak alias, which the assembler makes. An alias must be in the
 //! same object file, so the crate is compiled as one codegen unit (`codegen-units` in the root manifest). The same rows make the
@@ -189,7 +190,7 @@ macro_rules! told {
 }
 pub(crate) use told;
 
-/// Expands to the first of one or two expressions: a row's value, or without it the default.
+/// Expands to its first expression. A row's own value, if it has one, is put before the default.
 macro_rules! first {
     ($first:expr $(, $second:expr)?) => {
         $first

@@ -198,7 +198,8 @@ impl Subset {
         .filter(|rank| (0..self.size).contains(rank))
     }
 
-    /// Returns a number that is different for each subset of the parent team, which has `members` members.
+    /// Returns the colour by which PEs of this subset are split from the parent team of `members` members: a number that no other
+    /// subset has.
     fn colour(&self, members: u64) -> u64 {
         // The stride of a set of one member has no meaning, so it must not change the number.
         let stride =

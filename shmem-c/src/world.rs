@@ -26,7 +26,7 @@ static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;
-/// The stage of a process that a PE has forked, and that is no PE.
+/// The value of `STAGE` in a process that a PE has forked. Such a process is no PE.
 const CHILD: u8 = 3;
 
 /// Returns the world. Refuses a call before `shmem_init` or after the last `shmem_finalize`.

@@ -127,7 +127,8 @@ impl Executable {
         })
     }
 
-    /// Returns a fingerprint, for executables without a build ID: hashes of all segments' sizes and addresses, and their count.
+    /// Returns a fingerprint, for executables without a build ID: a hash of the sizes of all entries of the program headers, one of
+    /// their addresses, and the number of entries.
     pub(super) fn shape(&self) -> [u64; 3] {
         self.headers.iter().fold([0_u64; 3], |[sizes, places, count], header| {
             [sizes.wrapping_mul(31) ^ header.p_memsz, places.wrapping_mul(31) ^ header.p_vaddr, count + 1]

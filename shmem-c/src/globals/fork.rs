@@ -70,7 +70,8 @@ unsafe extern "C" fn in_child() {
             say(&format!("shmem: warning: globals are shared with the parent of this process: {errno}"));
         }
     }
-    // From now on `fork` copies nothing, because the copy is private. A job of this process's own would move the globals again.
+    // From now on `fork` copies nothing, because this process's globals are private. If it starts a job of its own, `memfd` moves
+    // them again.
     IS_COPY.store(true, Relaxed);
 }
 
