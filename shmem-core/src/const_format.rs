@@ -1,7 +1,7 @@
 //! Compile-time formatting of error texts.
 //!
 //! A panic in a constant can show a `&str`, but cannot format values. [`Message`] formats names and numbers in `const fn`s, so that
-//! a compile error says what was asked and what is allowed in the user's own words: "`Particle` has 4 byte(s) of padding".
+//! a compile error names the program's own types and values: "`Particle` has 4 byte(s) of padding".
 
 /// A text under construction. Text beyond `MAX` bytes is cut.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! Methods for access to elements in `World::local` and `World::frozen`, which the views of arrays and the views of their chunks
-//! share.
+//! Access to elements: the methods that the views of arrays and the views of chunks share. Closures of `World::local` and
+//! `World::frozen` get these views.
 //!
-//! The field `place` of a view computes addresses: of the element with an index (`locate`, `find`), of the runs in row-major order
-//! (`route`), or of all elements, if they are contiguous (`run`).
+//! A view's field `place` computes addresses: `locate` and `find` that of the element with an index, `route` those of the runs in
+//! row-major order, `run` that of all elements, if they are contiguous.
 
 /// Methods that read the elements of a view. The references that they return live for `$lent`: in a shared view for the lifetime of
 /// the view's elements, in an exclusive view for the borrow of the view.
@@ -56,7 +56,7 @@ macro_rules! shared {
                 Some(unsafe { &*element })
             }
 
-            /// Returns all elements as one slice, or `None` if they are not contiguous. Available for every storage.
+            /// Whatever the storage, returns all elements as one slice, or `None` if they are not contiguous.
             pub fn $as_slice(&self) -> Option<&$lent [T]> {
                 let (start, length) = self.place.run()?;
                 // SAFETY: the run is the view's elements, which nothing writes for `$lent` (as in `iter`).
@@ -105,7 +105,7 @@ macro_rules! exclusive {
                 Some(unsafe { &mut *element })
             }
 
-            /// Returns all elements as one mutable slice, or `None` if they are not contiguous. Available for every storage.
+            /// Whatever the storage, returns all elements as one mutable slice, or `None` if they are not contiguous.
             pub fn $as_mut_slice(&mut self) -> Option<&mut [T]> {
                 let (start, length) = self.place.run()?;
                 // SAFETY: only the view may access the run of its elements (caller of `new`), and the view is borrowed exclusively.

@@ -9,8 +9,8 @@ pub const MOST_CHUNKS: usize = 1 << 16;
 
 /// Division of an array into chunks: along one dimension, the *axis*, into parts whose lengths differ by at most one.
 ///
-/// The axis is the leftmost dimension with at least as many indices as chunks. If there is none, the axis is the leftmost of the
-/// longest dimensions, and each of its indices is a chunk. The longer chunks come first.
+/// The axis is the leftmost dimension that is at least as long as the wanted number of chunks. If there is none, the axis is the
+/// leftmost of the longest dimensions, and each of its indices is a chunk. The longer chunks come first.
 ///
 /// ```
 /// # use shmem_core as shmem;

@@ -8,8 +8,8 @@ use super::geometry::{Bucket, Geometry, Steps};
 ///
 /// # Safety
 ///
-/// The functions are for an array of shape `shape`. Its elements of type `T` are at the parts of `geometry`, in the PE's slot that
-/// starts at `mine`. They must return the address of the element with the index, derived from `mine`, or `None` if there is no such
+/// For an array of shape `shape`, whose elements of type `T` are in the ranges of `geometry` in the PE's slot that starts at
+/// `mine`, the functions must return the address of the element with the index, derived from `mine`, or `None` if there is no such
 /// element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// Whether the elements are one contiguous range; `None` if that is known at run time only.
@@ -21,8 +21,8 @@ pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// Returns the address of the element with an index.
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
-    /// As [`locate`](Self::locate), but caches the element's chunk and a range of its indices: the next call for such an index
-    /// needs no table.
+    /// Does the same as [`locate`](Self::locate), and caches the element's chunk with some of the chunk's indices: the next call
+    /// for one of these needs no table.
     fn locate_cached<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
@@ -108,7 +108,7 @@ impl<const D: usize> Chunked<'_, D> {
 }
 
 // SAFETY: `entries` was made from the array's parts. For each index, its entry has the biased start and the strides of the index's
-// chunk. `cached` has the same of one chunk, with a range of indices that belong to the chunk.
+// chunk. `cached` has the start and strides of one chunk, and a range of indices that are all in this chunk.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
@@ -139,8 +139,8 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     }
 }
 
-/// Returns the chunk of index `along` of the axis, with the indices around `along` that an entry of the table covers, for the
-/// cache.
+/// Returns what to cache of the chunk with index `along` of the axis: its start, its strides, and those of its indices that are in
+/// the same bucket as `along`.
 #[cold]
 #[inline(never)]
 fn find<const D: usize>(

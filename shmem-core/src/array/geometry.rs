@@ -1,10 +1,10 @@
 //! Location of an array's elements in memory, and the table that finds elements of a [`Multi`](super::Multi) array.
 //!
-//! To find an element's chunk, its index would be divided by the length of chunks. The table replaces this division by a shift. The
-//! axis is divided into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket overlaps at most
-//! two chunks. The table's entry of a bucket has the strides of both chunks, and the first index of the second chunk. One
-//! comparison with this index chooses the chunk. There are at most about twice as many buckets as chunks. With a few chunks for
-//! each NUMA node, the table fits the first-level cache.
+//! Without a table, an element's chunk is found by a division: its index by the length of chunks. The table replaces the division
+//! by a shift. The axis is cut into buckets, whose length is a power of two, and at most the length of the shortest chunk. So a
+//! bucket overlaps at most two chunks. The table's entry of a bucket has the strides of both chunks, and the first index of the
+//! second chunk. One comparison with this index chooses the chunk. There are at most about twice as many buckets as chunks. With a
+//! few chunks for each NUMA node, the table fits the first-level cache.
 //!
 //! Offsets are biased: a chunk's offset is that of its first element, minus the distance that this element's index adds. So the
 //! strides are multiplied with an element's index in the array, not with its index in the chunk.

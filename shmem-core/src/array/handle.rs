@@ -26,7 +26,7 @@ use crate::symmetric_data::SymmetricData;
 /// Source: "NUMA-Aware Array Storage" (Chapel).
 pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
     geometry: Geometry<D>,
-    /// Numbers of the array's allocations.
+    /// Identifiers of the array's allocations.
     ids: Vec<u64>,
     released: Arc<Released>,
     _elements: PhantomData<Elements<T, S>>,
@@ -96,7 +96,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         &self.geometry.nodes
     }
 
-    /// Number of the array, the same on every PE.
+    /// Identifier of the array, the same on every PE.
     pub fn id(&self) -> u64 {
         self.ids[0]
     }
@@ -147,8 +147,8 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// element is on the node of its first byte.
     ///
     /// `nodes_of` returns the node of each page of a byte range (from the start of this PE's slot, in whole pages of `page` bytes),
-    /// or `None` for a page that does not exist. `belongs(chunk, page)` says whether a page on the node `page` is right for a chunk
-    /// that belongs to the node `chunk`.
+    /// or `None` for a page that does not exist. `belongs(a, b)` says whether node `b` is right for a page of a chunk that belongs
+    /// to node `a`.
     ///
     /// # Errors
     ///

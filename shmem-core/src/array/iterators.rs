@@ -309,8 +309,8 @@ impl<T, const D: usize, S: Storage> Route for ArrayRoute<'_, T, D, S> {
     }
 }
 
-/// Indices of several dimensions, in row-major order. `fold` has a loop for each row: nested `flat_map`s are up to eight times
-/// slower.
+/// Indices of several dimensions, in row-major order. `fold` loops over the rows, and in each row over its indices. It is up to
+/// eight times faster than nested `flat_map`s.
 #[derive(Clone, Debug)]
 pub struct Indices<const D: usize> {
     ranges: [Range<usize>; D],

@@ -64,7 +64,7 @@ impl<'a> Copied<'a> for OwnCopy<'a> {
 pub struct ArrayPlace<'a, T, const D: usize, C> {
     copy: C,
     pieces: &'a [Piece],
-    /// Number of the place's first element in the array, in row-major order.
+    /// Row-major position of the place's first element in the array.
     first: usize,
     shape: [usize; D],
     _elements: PhantomData<fn() -> *const T>,
@@ -187,7 +187,8 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
 }
 
 impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
-    /// Returns the place's pieces, each with its element range in the slice `other` of length `len`. Panics if lengths differ.
+    /// Returns the place's pieces, each with the range of its elements in a slice of length `len`. Panics, and calls the slice
+    /// `other`, if the place has another length.
     #[track_caller]
     fn opposite(self, len: usize, other: &str) -> impl Iterator<Item = (Range<usize>, Here<'a, [T]>)> {
         let own = self.len();

@@ -285,7 +285,7 @@ impl<'x, T, const D: usize, S: Storage> ArrayLayout<'x, T, D, S> {
         self.addressing.locate(&self.shape, index)
     }
 
-    /// As `locate`, but caches the element's chunk.
+    /// Returns the address of the element with an index, if there is one, and caches its chunk.
     #[inline(always)]
     fn locate_cached(&mut self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate_cached(&self.shape, index)
@@ -300,7 +300,7 @@ impl<'x, T, const D: usize, S: Storage> ArrayLayout<'x, T, D, S> {
         }
     }
 
-    /// As `find`, but caches the element's chunk.
+    /// Returns the address of the element with an index, and caches its chunk. Panics if there is no such element.
     #[inline(always)]
     #[track_caller]
     fn find_cached(&mut self, index: [usize; D]) -> *mut T {

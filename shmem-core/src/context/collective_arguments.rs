@@ -1,8 +1,9 @@
-//! Arguments of collectives: [`Contribution`], which a collective changes; [`Source`], [`Destination`] and [`Collected`], between
-//! which a collective moves data; [`Truth`] and [`Both`], the forms in which `bool` and tuples are sent.
+//! Arguments of collectives. A collective changes a [`Contribution`], reads a [`Source`] or a [`Collected`], and writes a
+//! [`Destination`]. [`Truth`] and [`Both`] are the forms in which `bool` and tuples are sent.
 //!
 //! The form of a [`Contribution`] decides the type of the call's result, `R`. `R` is a parameter of the trait, not an associated
-//! type. So rustc also infers the form for a literal of unknown type, and reports a single error for a wrong argument.
+//! type: with it, rustc infers the form even for a literal whose type is not yet known, and reports a single error for a wrong
+//! argument.
 
 use core::mem::MaybeUninit;
 
@@ -22,9 +23,9 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
 /// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
 ///
 /// All PEs must pass the same form and length, and the same symmetric object. Small symmetric objects are copied to private memory.
-/// Larger ones are not copied, because PEs of a node read and write each other's copies in place. Other PEs may access the calling
-/// PE's copy before they begin the call, and after the next barrier. A read in between returns the old or the new value. After a
-/// write in between, either value may remain.
+/// In larger ones, the PEs of a node read and write each other's copies in place. Another PE may access the calling PE's copy
+/// before it begins the call itself, and after the next barrier. A read in between returns the old or the new value. After a write
+/// in between, the value written or the collective's may remain.
 ///
 /// # Safety
 ///
@@ -47,7 +48,7 @@ pub unsafe trait Contribution<R>: Sized {
         None
     }
 
-    /// Passes the items to `collective` for reading. (The items are changed in place after this call.)
+    /// Passes the items to `collective` for reading, when a collective starts that changes them only later.
     #[doc(hidden)]
     #[track_caller]
     fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Self::Item]) -> O) -> O;

@@ -13,7 +13,7 @@ use crate::exclusion::Mutex;
 use crate::transport::{Channel, ChannelOptions, Transport};
 
 /// Opens and closes the endpoints of a PE. An endpoint has access to shared memory, and a channel on the transport if the job has
-/// other nodes. Accesses to shared memory take no lock, whatever the [`Assignment`] says. The transport has its own locks.
+/// other nodes. Accesses to shared memory take no lock, whatever the [`Assignment`] says: only units of the transport have locks.
 pub struct Endpoints {
     /// What all endpoints have in common. Issues no operations itself.
     template: Endpoint,
@@ -69,7 +69,7 @@ impl Endpoints {
     ///
     /// # Safety
     ///
-    /// `transport`, if it is `Some`, must reach all PEs that have no slot in this node's arena.
+    /// `transport`, if it is `Some`, must reach all PEs that have no slot in this node's shared memory.
     pub unsafe fn new(template: Endpoint, transport: Option<Arc<dyn Transport>>) -> Self {
         Self { template, transport, opened: AtomicU32::new(0), channels: Mutex::default() }
     }

@@ -1,5 +1,5 @@
-//! Functions, not inlined, for put, get, put with a signal and atomics in observed jobs and to PEs of other nodes. Each notifies
-//! the observer, and uses the node's shared memory or the transport.
+//! The parts of put, get, put with a signal and atomics that are not inlined: for jobs with an observer, and for PEs of other
+//! nodes. Each function notifies the observer, and uses the node's shared memory or the transport.
 
 use core::panic::Location;
 use core::ptr::{self, NonNull};

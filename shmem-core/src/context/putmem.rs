@@ -1,10 +1,10 @@
 //! Untyped put and get, on addresses.
 //!
-//! An address borrows nothing. Between the search for its segment and the end of the copy, another thread may do anything that its
-//! token allows. So the search must find only segments that every PE keeps for as long as any token of this PE exists, and until
-//! started operations are complete. Partitions made at the start are never freed. Partitions made at run time are freed with the
-//! world borrowed exclusively, after all endpoints of all PEs have been quiet. All other memory that can be freed is hidden from
-//! the search ([`Segments::insert`](crate::segment_table::Segments::insert)).
+//! An address borrows nothing. Between the search for its segment and the end of the copy, another thread may do all that its token
+//! allows, such as free memory. So the search must find only segments that every PE keeps for as long as any token of this PE
+//! exists, and until started operations are complete. Partitions made at the start are never freed. Partitions made at run time are
+//! freed by a call that borrows the world exclusively, after all endpoints of all PEs have been quiet. All other memory that can be
+//! freed is hidden from the search ([`Segments::insert`](crate::segment_table::Segments::insert)).
 
 use core::panic::Location;
 

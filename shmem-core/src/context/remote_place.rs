@@ -98,8 +98,8 @@ impl<T: PlainData> SlicePlace<T> for On<'_, [T]> {}
 #[diagnostic::do_not_recommend]
 impl<T: PlainData, const D: usize> SlicePlace<T> for ArrayOn<'_, T, D> {}
 
-/// The type of the values that `p` writes. `p` refuses words, but they have a number type here, so that rustc reports a wrong place
-/// and no second error about the value.
+/// The type of the value that `p` writes to a `Self`. `p` refuses atomic words and signals, but they have a value type here: so
+/// rustc reports only the wrong place, and no second error about the value.
 pub trait Valued {
     /// The type of the values.
     type Value;
@@ -222,8 +222,9 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // Releases earlier stores, and wakes a waiter. The slot's address is computed after the copy: if it is kept across the
-            // copy, puts of 4 KiB with a signal are 10 % slower.
+            // Changes the signal: with release ordering, so that the copied data is visible before it, and wakes a waiter. The
+            // slot's address is computed after the copy: if it is kept across the copy, puts of 4 KiB with a signal are 10 %
+            // slower.
             let change = || {
                 let slot = endpoint.start_of(slot);
                 // SAFETY: `slot_of` returned the mapped slot of the PE. A signal is an aligned word of 8 bytes in every slot.

@@ -191,8 +191,8 @@ matching! {
     (T: PlainData, const N: usize) [T; N]: [T];
 }
 
-/// A type that is never a place's contents. Every type matches `Nothing`, so rustc cannot infer a place's type from the data, and
-/// reports a mistake as a mismatch of place and data.
+/// A type that no place contains. Every type matches `Nothing` beside its own contents. So no data determines a place's type for
+/// rustc, and a mistake is reported as a mismatch of place and data.
 #[derive(Debug)]
 pub enum Nothing {}
 

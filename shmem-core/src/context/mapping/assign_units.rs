@@ -6,14 +6,14 @@ use std::collections::btree_map::Entry;
 use super::units::Units;
 use super::{Design, Hints, Level, Sharing, Tracking};
 
-/// The number of a domain of a [`Mapping`].
+/// Identifies a domain of a [`Mapping`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainId(u32);
 
 /// The unit that a context got, and how the context must use the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// Number of the unit.
+    /// Which unit, by its number.
     pub unit: u32,
     /// Whether operations of the context must lock the unit.
     pub locked: bool,
@@ -142,7 +142,8 @@ impl Mapping {
     ///
     /// [`Shortage`] if a domain gets no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        // The hint reserves a unit to share. Otherwise the first of these domains would use up all units.
+        // As a hint, these domains reserve a unit with a lock to share if units are too few. Otherwise the first domains would take
+        // all units, each without a lock, and leave none to share.
         let is_hint = self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1;
         let together = is_hint.then(|| {
             let (mut hints, live) = (self.hints.unwrap_or_default(), self.of_level(level).count());
@@ -272,7 +273,7 @@ impl Mapping {
         match (level.is_concurrent(), self.sharing) {
             (false, _) if is_spare || (is_expected && unlocked > 0) => Way::Own,
             (true, _) if is_expected && locked > 0 => Way::Own,
-            // `Conservative` saves units, if they are limited, as soon as there is a unit to share.
+            // If units are limited, `Conservative` takes no further unit of its own once there is a unit with a lock to share.
             (true, Sharing::Conservative) if is_spare && !(begun && self.units.limit.is_some()) => Way::Own,
             (true, Sharing::Efficient) if is_spare => Way::Own,
             (false, Sharing::Conservative) => Way::Refused,
@@ -298,8 +299,8 @@ impl Mapping {
         expected.is_some_and(|hints| live() < hints.of(level))
     }
 
-    /// Returns the numbers of units that are reserved for hinted domains that are not yet created, without a lock and with a lock.
-    /// If units are too few, domains without a lock have priority, and the other domains share the remaining units, at least one.
+    /// Returns how many units are reserved for hinted domains that are not yet created: without a lock, and with a lock. If units
+    /// are too few, domains without a lock have priority, and the other domains share the remaining units, at least one.
     fn kept(&self, expected: Option<Hints>) -> [usize; 2] {
         let Some(hints) = expected else { return [0; 2] };
         let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.world.is_some());

@@ -2,7 +2,8 @@
 //!
 //! A **unit** is a hardware queue that issues operations and reports their completion (endpoint, completion queue, counter). A node
 //! has few units. A program makes **domains**, which are groups of contexts with one thread level, and contexts in domains. A
-//! [`Mapping`] is called whenever a domain or context is created or destroyed. It returns numbers of units, and does no I/O.
+//! [`Mapping`] is called whenever a domain or context is created or destroyed. It only says which unit, by a number, and does no
+//! I/O.
 //!
 //! Whether a unit has a lock does not change while the unit is in use. A unit without a lock belongs to one domain, whose contexts
 //! are never used concurrently. No other domain ever joins that unit.

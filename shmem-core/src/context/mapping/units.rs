@@ -15,10 +15,10 @@ struct Unit {
 pub(super) struct Units {
     pub(super) limit: Option<usize>,
     pub(super) world: Option<u32>,
-    /// Numbers of units in use with `is_hinted`, first without a lock, then with a lock.
+    /// How many units in use have `is_hinted`: of those without a lock, and of those with a lock.
     pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
-    /// Numbers of the units that were in use and are free.
+    /// The units, by number, that were in use and are free again.
     gaps: BTreeSet<u32>,
 }
 

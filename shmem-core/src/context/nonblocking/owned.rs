@@ -33,8 +33,8 @@ impl<T: PlainData> Buffer for Box<[T]> {
     type Item = T;
 }
 
-/// The raw parts of a vector. They own no memory, because other PEs may access the vector's memory during a transfer. If the vector
-/// is not rebuilt from them, its memory is leaked.
+/// The raw parts of a vector. A `Vec` would claim to be alone in accessing its memory, but other PEs may access it during a
+/// transfer. If the vector is not rebuilt from its parts, its memory is leaked.
 struct Parts<T> {
     start: *mut T,
     len: usize,

@@ -19,8 +19,8 @@ use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 /// Starts non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).
 ///
 /// For `'env`, which is longer than the scope, sources are borrowed, and destinations and results are borrowed exclusively. A scope
-/// has only the operations with a buffer or a result. The closure issues other operations on the token itself, whose `fence` and
-/// `quiet` also order and complete the operations of the scope. Scopes of other contexts can be nested.
+/// has only the operations with a buffer or a result. The closure issues other operations on the token itself. The token's `fence`
+/// and `quiet` also order and complete the operations of the scope. In a scope, the closure can open scopes of other contexts.
 pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     token: &'scope I,
     /// Makes `'scope` invariant, as `_env` does for `'env`.

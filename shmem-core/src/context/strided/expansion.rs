@@ -1,8 +1,8 @@
 //! The functions that `strided!` expands to.
 //!
-//! The expansion passes the [`Region`] of each side to [`Constant::new`] in a `const` block, and passes the result, with the
-//! objects, to [`put`] or [`get`]. So the compiler computes the [`TransferPlan`], and the call becomes a loop. If bounds or strides
-//! are marked `dyn`, the plan is computed at run time.
+//! The expansion passes the [`Region`]s of destination and source to [`Constant::new`] in a `const` block, and passes the result,
+//! with the objects, to [`put`] or [`get`]. So the compiler computes the [`TransferPlan`], and the call becomes a loop. If bounds
+//! or strides are marked `dyn`, the plan is computed at run time.
 //!
 //! `cargo check` does not evaluate `const` blocks. So for statics, the expansion also has a constant that calls [`region`] and
 //! [`agree`], whose errors `cargo check` reports. Soundness does not depend on this constant: [`Constant::new`] checks regions
@@ -104,8 +104,9 @@ roles! {
     destination: Writable;
 }
 
-/// Writes a region of `from` to a region of `to` on `pe`. `from` is borrowed for `'b`, which a scope sets to its environment's
-/// lifetime. `to_selected` and `from_selected` are the run-time indices. The closures give types of fields, and are never called.
+/// Writes a region of `from` to a region of `to` on `pe`. `from` is borrowed for `'b`: in a scope, for the lifetime of its
+/// environment. `to_selected` and `from_selected` are the run-time indices. The closures only tell the compiler the types of
+/// fields, and are never called.
 ///
 /// # Panics
 ///
@@ -140,7 +141,8 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
         Some(Found::Constant(plan, a, b)) => {
             let to = transport::Remote { pe, segment, offset: offset + a };
             // SAFETY: every PE has the object `to`. `Checked::new` and `find` checked that each region is inside its object, and
-            // that the regions do not overlap. If `To` and `From` are the same number type, no field is selected.
+            // that the regions do not overlap. If `To` and `From` are the same number type, no field is selected, so both regions
+            // consist of aligned numbers.
             unsafe { put_planned::<To, From>(endpoint, to, start.wrapping_add(b), plan, family, location) };
         }
         Some(Found::Planned(run)) => {
@@ -193,7 +195,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
             let from = transport::Remote { pe, segment, offset: offset + b };
             let to = to.start_mut(endpoint).wrapping_add(a);
             // SAFETY: every PE has the object `from`. `Checked::new` and `find` checked that each region is inside its object, and
-            // that the regions do not overlap. If `To` and `From` are the same number type, no field is selected.
+            // that the regions do not overlap. If `To` and `From` are the same number type, no field is selected, so both regions
+            // consist of aligned numbers.
             unsafe { get_planned::<To, From>(endpoint, to, from, plan, family, location) };
         }
         Some(Found::Planned(run)) => {
@@ -211,8 +214,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     }
 }
 
-/// Returns the local side, and the address to which its offsets are relative: the start of this PE's slot if the object has several
-/// pieces. Otherwise the offset of the only piece is its address, relative to address 0.
+/// Returns this PE's side of a transfer, and the address from which its offsets count: for an object of several pieces, the start
+/// of this PE's slot. The offset of a single piece is its address, and counts from address 0.
 #[inline(always)]
 fn local<'p>(
     endpoint: &Endpoint,
@@ -237,9 +240,9 @@ struct Computed {
     to: Layout,
     from: Layout,
     plan: TransferPlan,
-    /// Number of blocks along the destination's outermost axis if that axis has no end, so that the source determines the number.
+    /// If the destination's outermost axis has no end: number of blocks along it, as many as the source requires.
     to_count: usize,
-    /// Number of blocks along the source's outermost axis if that axis has no end, so that the destination determines the number.
+    /// If the source's outermost axis has no end: number of blocks along it, as many as the destination requires.
     from_count: usize,
     /// Whether the compiler found the regions disjoint, even if they are in the same object on the same PE.
     is_disjoint: bool,

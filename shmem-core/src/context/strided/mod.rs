@@ -50,7 +50,9 @@ pub(crate) fn put_part<T: PlainData>(
 ///
 /// # Safety
 ///
-/// As [`execute`]. If `To` and `From` are the same number type, both sides must consist of aligned numbers of this type.
+/// Every block of the plan must be writable from `to` on and, with the gaps between blocks, readable from `from` on. No block of
+/// the destination may overlap another block of either side. If `To` and `From` are the same number type, both sides must consist
+/// of aligned numbers of this type.
 #[inline(always)]
 unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     if TypeId::of::<To>() == TypeId::of::<From>() {
