@@ -229,7 +229,8 @@ fn tables_of(endpoint: &Endpoint, pes: Vec<Pe>) -> Tables {
 }
 
 fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
-    // SAFETY: threads of the C program use the context as its options allow, and C programs call no `local` or `frozen`.
+    // SAFETY: threads of the C program use the context as its options allow, and a C program calls neither `World::local` nor
+    // `World::frozen`.
     unsafe { c_interface::context::endpoint(context) }
 }
 

@@ -1,4 +1,4 @@
-//! Translates C addresses to offsets in the slots of PEs.
+//! Translates C addresses to offsets in slots. A PE's slot is its copy of all symmetric memory.
 //!
 //! An address is looked up in the default heap, then in the executable's globals, and then in the runtime's table of all segments.
 //! The hot path looks in the first two only.

@@ -229,7 +229,7 @@ lists! { $
     sizes { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" }
     mem { Bytes1 "mem" }
     sizes_and_mem { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" Bytes1 "mem" }
-    /// Sizes of elements in bits, for collectives over active sets.
+    /// Sizes of elements in bits, of collectives over active sets.
     sizes_of_sets { Bytes4 "32" Bytes8 "64" }
     /// Standard AMO types (table 5).
     standard_amo {
@@ -277,7 +277,8 @@ lists! { $
     }
 }
 
-// Atomic operations under their names before OpenSHMEM 1.4. The specification has fewer types for these names than programs use.
+// Atomic operations under their names before OpenSHMEM 1.4. The specification has these names for fewer types than programs use, so
+// here they exist for all types of atomic operations.
 pub(crate) use {extended_amo as old_extended_amo, standard_amo as old_amo};
 // Team reductions by `min` and `max` exist for all standard RMA types.
 pub(crate) use standard_rma as compared_reduced;

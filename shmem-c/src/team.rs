@@ -37,7 +37,7 @@ routines! {
 
 pub(crate) const FAILURE: c_int = -1;
 
-/// Teams that the program has made. The runtime's limit on teams is lower.
+/// Teams that the program has made. The table does not get full, because the runtime's limit on teams is lower.
 static TEAMS: Handles<Made, 128> = Handles::new();
 
 struct Made {

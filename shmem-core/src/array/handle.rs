@@ -41,8 +41,8 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// # Safety
     ///
     /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until the allocations `ids`
-    /// are queued on `released`. There must be at least one allocation. No two parts may overlap. `kind` must be a kind of storage
-    /// `S`.
+    /// are queued on `released` to be freed. There must be at least one allocation. No two parts may overlap. `kind` must be a kind
+    /// of storage `S`.
     #[doc(hidden)]
     pub unsafe fn __new(
         chunking: Chunking<D>,

@@ -155,7 +155,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         })
     }
 
-    /// Returns the element with this number in the place, in row-major order.
+    /// Returns the element at this row-major position in the place.
     pub(super) fn element(self, number: usize) -> C::At<T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;

@@ -29,8 +29,8 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
 ///
 /// # Safety
 ///
-/// `place` must return the extent of an object that is reserved at this offset for as long as the reference lives, on every PE that
-/// has the object, because collectives read and write the copies of other PEs.
+/// If `place` returns an extent, it must be that of an object that stays reserved for as long as the reference lives, on every PE
+/// that has the object, because collectives read and write the copies of other PEs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a collective that changes it",
     label = "neither a value, nor `&mut`, nor a symmetric object",
@@ -48,7 +48,7 @@ pub unsafe trait Contribution<R>: Sized {
         None
     }
 
-    /// Passes the items to `collective` for reading, when a collective starts that changes them only later.
+    /// Passes the items to `collective` for reading, at the start of a collective that changes them later.
     #[doc(hidden)]
     #[track_caller]
     fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Self::Item]) -> O) -> O;
@@ -168,7 +168,8 @@ symmetric! {
 ///
 /// # Safety
 ///
-/// If `place` returns an extent, an object must be reserved there for as long as the reference lives, on every PE that has it.
+/// If `place` returns an extent, it must be that of an object that stays reserved for as long as the reference lives, on every PE
+/// that has the object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of `{I}`",
     label = "not a list of elements, and no symmetric object that is one",
@@ -195,7 +196,8 @@ pub unsafe trait Source<I> {
 ///
 /// # Safety
 ///
-/// If `place` returns an extent, an object must be reserved there for as long as the reference lives, on every PE that has it.
+/// If `place` returns an extent, it must be that of an object that stays reserved for as long as the reference lives, on every PE
+/// that has the object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place for a list of `{I}`",
     label = "not a list of elements that can be written, and no symmetric object that is one",
@@ -217,8 +219,7 @@ pub unsafe trait Destination<I>: Sized {
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-// For slices, `Vec`s, boxes and arrays only: a program's own type that implements `Matching` could return another length at each
-// call.
+// Not for every type that implements `Matching`: a program's own type could return another length at each call.
 macro_rules! private_lists {
     ($([$($const:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -311,7 +312,8 @@ symmetric_lists! {
 ///
 /// # Safety
 ///
-/// If `place` returns an extent, an object must be reserved there for as long as the reference lives, on every PE that has it.
+/// If `place` returns an extent, it must be that of an object that stays reserved for as long as the reference lives, on every PE
+/// that has the object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be collected",
     label = "neither plain data nor a symmetric object",

@@ -14,7 +14,7 @@ use crate::transport::{SignalOp, shm};
 /// Typed remote memory access. As in OpenSHMEM, the destination is the first argument.
 ///
 /// To a PE of the same node, every operation is a load, a store or a copy in shared memory, inlined. One branch on the `Pe` decides
-/// between shared memory and the network.
+/// whether to use shared memory or the network.
 pub trait Rma: Initiator {
     /// Writes `source` to a place. If the place is a slice, `source` is a slice, a `Vec`, a `Box` or an array. `source` may be
     /// reused on return. The data is visible to every PE after `quiet` or a barrier.

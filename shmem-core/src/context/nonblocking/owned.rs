@@ -134,7 +134,8 @@ impl<'t, B: Buffer> Pending<'t, B> {
     }
 
     fn complete(&mut self) -> Option<B> {
-        // The parts are removed before the quiet. So if the quiet unwinds, the buffer is leaked.
+        // The parts are removed before the quiet. So if the quiet unwinds, the buffer is leaked, and not freed while the transfer
+        // may still use it.
         let Parts { start, len, capacity } = self.parts.take()?;
         quiet_through(self.endpoint, self.location);
         // SAFETY: `of` made the parts from a vector, and they are removed only once. Bytes that a transfer wrote are valid items.

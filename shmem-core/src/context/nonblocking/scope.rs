@@ -23,7 +23,7 @@ use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 /// and `quiet` also order and complete the operations of the scope. In a scope, the closure can open scopes of other contexts.
 pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     token: &'scope I,
-    /// Makes `'scope` invariant, as `_env` does for `'env`.
+    /// Makes `'scope` invariant, so that it cannot be shortened, as `_env` does for `'env`.
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }

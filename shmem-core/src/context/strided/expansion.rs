@@ -402,7 +402,7 @@ impl Planned {
         let to = Pieced { pieces: to.0.unwrap_or(&whole_to), at: self.to };
         let from = Pieced { pieces: from.0.unwrap_or(&whole_from), at: self.from };
         each_part(self.plan.pattern(), to, from, |to, from, pattern| {
-            // Offsets are relative to a slot or to address 0, which are aligned to more than any kernel needs.
+            // Offsets are relative to a slot or to address 0, which are aligned to more than any copy loop needs.
             let align = 1 << (to.offset | from.offset).trailing_zeros().min(usize::BITS - 1);
             each(to, from, &TransferPlan::of(pattern, align, self.algorithm, &settings().thresholds));
         });
