@@ -77,7 +77,7 @@ fn of<T: Numeric<Number: Number>>(bits: u64) -> T {
     bytemuck::cast(T::Number::of(bits))
 }
 
-/// Updates a word atomically. Returns its old value, if the family fetches.
+/// Updates a word atomically. Returns its old value, if `family` is an operation that fetches.
 #[inline(always)]
 unsafe fn change<T: Numeric<Number: Number>>(
     call: Call,

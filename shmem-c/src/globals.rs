@@ -7,13 +7,13 @@
 //! 1. A constructor maps a memfd in the place of the pages ([`moving`]), before `main`, while the process has one thread. It
 //!    moves the pages that the executable may write, except those that are read-only after relocation ([`executable`]). Pages that
 //!    were never touched take no memory.
-//! 2. Before the start all PEs compare the number of bytes and the build of the executable ([`describe`]).
+//! 2. Before the start all PEs compare the size of their globals and the build of their executable ([`describe`]).
 //! 3. At the start each PE makes its memfd a segment ([`adopt`]).
 //!
 //! If globals cannot be moved, the job warns once and goes on, because a program may use the heap alone. A routine that gets the
-//! address of a global then refuses it with the reason ([`refusal`]). Constants are equal on all PEs, and are read locally
-//! ([`is_constant`]). Thread-local variables and variables of shared libraries are not symmetric. A forked child gets private
-//! copies ([`fork`]).
+//! address of a global then refuses it with the reason ([`refusal`]). Constants are equal on all PEs, so a get of one reads it
+//! locally ([`is_constant`]). Thread-local variables and variables of shared libraries are not symmetric. A forked child gets
+//! private copies ([`fork`]).
 //!
 //! Source: OpenSHMEM 1.5, 3 (memory model: global and static variables are symmetric).
 

@@ -1,8 +1,8 @@
 //! Put and get: `shmem_put`, `shmem_get`, `shmem_p`, `shmem_g`; for types, for sizes and for bytes, blocking and non-blocking.
 //!
 //! On the hot path, a subtraction gives the offset, and a table the slot. A put copies the data and wakes the PE if it sleeps.
-//! Everything else takes the cold path: a closed library, other nodes, observed jobs, segments other than default heap and globals,
-//! and mistakes.
+//! Everything else takes the cold path: a closed library, other nodes, jobs with an observer such as a trace, segments other than
+//! default heap and globals, and mistakes.
 
 use std::ffi::c_int;
 

@@ -35,7 +35,8 @@ impl<'a> Copied<'a> for Pe {
     }
 }
 
-/// The calling PE's own copy of an array. Not `Send`, because its token belongs to a thread.
+/// The calling PE's own copy of an array. Not `Send`, because only the thread of its token (the borrowed world or context) may use
+/// it.
 #[derive(Clone, Copy)]
 pub struct OwnCopy<'a> {
     token: &'a Endpoint,

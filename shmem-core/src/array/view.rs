@@ -23,8 +23,8 @@ pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
 
 /// An exclusive view of an array, which `World::local` passes to its closure.
 ///
-/// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), writing by
-/// index costs a comparison per element, and reading by index a look-up in a table. Loops over elements
+/// With a storage of one range, a loop over all indices is as fast as a loop over a slice. With [`Multi`](super::Multi), each write
+/// by index costs a comparison with the chunk of the last write, and each read by index a look-up in a table. Loops over elements
 /// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do not cost
 /// this.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {

@@ -8,7 +8,7 @@ use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::planted_fault::mutant;
 
-/// Ordering and completion of the operations of a token.
+/// Ordering and completion of the operations that a token (a world, context or session) has issued.
 pub trait Order: Initiator {
     /// Orders puts and updates per PE: those before the fence are delivered before those after the fence.
     ///
@@ -68,7 +68,8 @@ pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
     }
 }
 
-/// A fence or quiet (`family`) of operations to `pe`, or to all PEs if `None`. Needed only for other nodes or an observer.
+/// A fence or quiet (`family`) of operations to `pe`, or to all PEs if `None`. Needed only if the job has other nodes or an
+/// observer (such as a trace).
 #[cold]
 #[inline(never)]
 fn slow(endpoint: &Endpoint, family: Family, pe: Option<Pe>, location: &'static Location<'static>) {

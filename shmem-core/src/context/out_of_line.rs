@@ -1,5 +1,5 @@
-//! The parts of put, get, put with a signal and atomics that are not inlined: for jobs with an observer, and for PEs of other
-//! nodes. Each function notifies the observer, and uses the node's shared memory or the transport.
+//! The parts of put, get, put with a signal and atomics that are not inlined: for jobs with an observer (such as a trace), and for
+//! PEs of other nodes. Each function notifies the observer, and uses the node's shared memory or the transport.
 
 use core::panic::Location;
 use core::ptr::{self, NonNull};
@@ -12,7 +12,8 @@ use crate::pe::Pe;
 use crate::symmetric_data::PlainData;
 use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
-/// Writes `value` to a place. The value is not passed by reference, because the caller's fast path would then keep it in memory.
+/// Writes `value` to a place. The value is not passed by reference, because it would then be in memory on the caller's fast path
+/// too.
 ///
 /// # Safety
 ///

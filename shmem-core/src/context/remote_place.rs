@@ -222,8 +222,8 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // Changes the signal with release ordering, after the copy, and wakes a waiter. The slot's address is computed after the
-            // copy: if it is kept across the copy, puts of 4 KiB with a signal are 10 % slower.
+            // Changes the signal with release ordering, and wakes a waiter. The slot's address is computed after the copy: if it is
+            // kept across the copy, puts of 4 KiB with a signal are 10 % slower.
             let change = || {
                 let slot = endpoint.start_of(slot);
                 // SAFETY: `slot_of` returned the mapped slot of the PE. A signal is an aligned word of 8 bytes in every slot.

@@ -1,4 +1,4 @@
-//! Sessions: hints about the operations that a token will issue.
+//! Sessions: hints about the operations that a token (a world or context) will issue.
 //!
 //! A [`Session`] is a token for the same operations as its parent token, until the session is dropped. The transports of this crate
 //! ignore the hint, because they send operations as soon as they are started. Several sessions may be open on one token.
@@ -38,7 +38,7 @@ impl SessionOptions {
     }
 }
 
-/// Sessions of a token, which hint at its next operations.
+/// Sessions of a token, which are hints about the operations that it issues next.
 pub trait Sessions: Initiator {
     /// Begins a session. Until the session is dropped, the operations of this token are expected to be as `options` say. The
     /// session is only a hint: results, order and completion are the same without it, and puts still need a `quiet`.

@@ -7,7 +7,7 @@
 //!   the process exits ([`under_way`](crate::transport::under_way)). A scope cannot be forgotten, because it is a closure.
 //! * A [`Pending`] transfer owns its buffer. If it is forgotten, its buffer is leaked.
 //! * [`put_from`](NonBlocking::put_from) and [`get_into`](NonBlocking::get_into) have symmetric memory as their buffer, which lives
-//!   as long as the token. They are complete after the token's quiet.
+//!   as long as the token (the world, context or session that issues them). They are complete after the token's quiet.
 //!
 //! The endpoint tracks completion, so nothing is allocated, and there is no list of transfers.
 
