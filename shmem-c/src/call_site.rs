@@ -100,14 +100,14 @@ const FRAMES: usize = 48;
 /// Upper limit on the call sites in the cache of a thread.
 const MOST: usize = 1 << 14;
 
-/// Names of source files, which are never freed.
+/// Names of source files. They are never freed, because error texts and traces refer to them until the process ends.
 static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
 }
 
-/// Makes the runtime locate callers in C.
+/// Lets the runtime find the line of C that calls the library.
 pub(crate) fn open() {
     // SAFETY: `find` only captures and reads frames. On a panic, the panic hook (`setup`) ends the process before unwinding.
     unsafe { collective::find_callers_by(find) };

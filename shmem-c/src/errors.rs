@@ -29,7 +29,7 @@ pub(crate) fn end(code: i32, text: &str) -> ! {
     }
 }
 
-/// Warns why a routine fails, because many programs ignore its result. Warns once for each `told`.
+/// Warns why a routine fails, because many programs ignore its result. Warns once: `told` says whether it has warned already.
 #[cold]
 #[inline(never)]
 pub(crate) fn warn_once(told: &AtomicBool, routine: &str, why: &str) {

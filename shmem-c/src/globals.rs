@@ -78,7 +78,7 @@ pub(crate) fn offset(address: usize) -> Option<usize> {
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
 }
 
-/// Returns start and name of the global at an offset of the slot.
+/// Returns the offset where the global at an offset of the slot begins, and the global's name.
 fn name(offset: usize) -> Option<(usize, String)> {
     static NAMES: OnceLock<Variables> = OnceLock::new();
     let inside = offset.wrapping_sub(PLACE.load(Relaxed));

@@ -23,7 +23,8 @@ const SAME: [(&str, &str); 10] = [
     ("ptrdiff_t", "long"),
 ];
 
-/// Parts of the names of routines that other libraries had as extensions before OpenSHMEM 1.6.
+/// Parts of the names of routines that other libraries had, as extensions, before OpenSHMEM 1.6. The header also defines these
+/// libraries' names, `shmemx_..`.
 const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
 

@@ -46,7 +46,7 @@ pub(crate) fn near<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut 
     Some((to.cast(), slot))
 }
 
-/// Returns [`near`] of a word for atomic operations. Returns `None` if the word is unaligned, which the cold path refuses.
+/// Does the same as [`near`] for a word of an atomic operation. An unaligned word is left to the cold path, which refuses it.
 #[inline(always)]
 pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     if pointer.is_aligned() { near(call, pointer, pe) } else { None }
@@ -76,7 +76,7 @@ pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &
     Remote { pe, segment, offset }
 }
 
-/// Returns [`remote`] of a word for atomic operations. Refuses an unaligned word.
+/// Does the same as [`remote`] for a word of an atomic operation. Also refuses an unaligned word.
 pub(crate) fn remote_word<T>(call: Call, pointer: *const T, argument: &str, pe: c_int) -> Remote {
     symmetric::must_be_aligned(pointer, call.routine(), argument);
     remote(call, pointer, size_of::<T>(), argument, pe)

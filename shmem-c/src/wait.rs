@@ -244,7 +244,7 @@ pub(crate) fn wait_for(
 ) {
     let times = Cell::new(0);
     untyped::wait(endpoint, call, done, || {
-        // The first call comes before the PE sleeps, and must be fast. Later calls are for reports of long waits.
+        // This closure is called once before the PE sleeps, and must be fast then. Later calls are for reports of long waits.
         let place = if times.replace(times.get() + 1) > 0 { CallSite::find() } else { CallSite::default() };
         Activity {
             operation: Text::head(routine),

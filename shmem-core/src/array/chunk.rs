@@ -9,14 +9,14 @@ use super::index::{ArrayIndex, refuse};
 use super::iterators::{Elements, Indices, Route as _, Rows, Run, Slices};
 use crate::symmetric_data::copied;
 
-/// A read-only view of a chunk. Elements are indexed as in the array.
+/// A read-only view of a chunk. Its elements have the indices that they have in the array.
 #[derive(Debug)]
 pub struct ChunkRef<'x, T, const D: usize> {
     place: ChunkLayout<T, D>,
     _lent: PhantomData<&'x T>,
 }
 
-/// An exclusive view of a chunk. Elements are indexed as in the array.
+/// An exclusive view of a chunk. Its elements have the indices that they have in the array.
 #[derive(Debug)]
 pub struct ChunkMut<'x, T, const D: usize> {
     place: ChunkLayout<T, D>,

@@ -14,10 +14,10 @@ use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied};
 
 /// The PE of a place in an array: any [`Pe`], or the calling PE as [`OwnCopy`].
 pub trait Copied<'a>: Copy {
-    /// The type of a place in this copy: [`On`] or [`Here`].
+    /// The type of a place in the array's copy on this PE: [`On`] or [`Here`].
     type At<P: Contents + ?Sized + 'a>;
 
-    /// Returns the place of `len` items in this copy.
+    /// Returns the place of `len` items in the array's copy on this PE.
     ///
     /// # Safety
     ///

@@ -114,8 +114,8 @@ impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
     }
 }
 
-/// Implements [`Collected`] for `$collected` and [`Contribution`] for `$changed`, two forms of one symmetric object. `$here` is an
-/// expression for the calling PE's own copy.
+/// Implements [`Collected`] for `$collected` and [`Contribution`] for `$changed`: the types by which a symmetric object is passed.
+/// `$here` is an expression for the calling PE's own copy.
 macro_rules! symmetric {
     ($([$($parameter:tt)*] $collected:ty, $changed:ty, $item:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -39,9 +39,9 @@ pub struct Shortage {
 /// The units of a PE and their assignment to domains and contexts. See the [module](super).
 #[derive(Debug)]
 pub struct Mapping {
-    /// Whether domains or contexts get units.
+    /// Whether units are assigned to domains or to contexts.
     pub design: Design,
-    /// How units are shared without hints.
+    /// How units are shared if the program gives no hints.
     pub sharing: Sharing,
     hints: Option<Hints>,
     units: Units,

@@ -43,7 +43,8 @@ impl Level {
 }
 
 named! {
-    /// Whether domains or contexts get units, and how operations are tracked. `auto` etc. are values of `SHMEM_CONTEXT_MAPPING`.
+    /// Whether units are assigned to domains or to contexts, and how operations are tracked. `auto` etc. are values of
+    /// `SHMEM_CONTEXT_MAPPING`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Design {
         /// A unit per domain. Further contexts of a domain get their own units while there are enough. Completions are counted.

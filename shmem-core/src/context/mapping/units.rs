@@ -15,7 +15,7 @@ struct Unit {
 pub(super) struct Units {
     pub(super) limit: Option<usize>,
     pub(super) world: Option<u32>,
-    /// How many units in use have `is_hinted`: of those without a lock, and of those with a lock.
+    /// Number of units in use that have `is_hinted`: without a lock, and with a lock.
     pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
     /// The units, by number, that were in use and are free again.

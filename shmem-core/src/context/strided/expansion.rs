@@ -248,7 +248,7 @@ struct Computed {
     is_disjoint: bool,
 }
 
-/// The constant part of a transfer from an `S` to a `D`. `I` and `J` are the types of the run-time indices of the two sides.
+/// The constant part of a transfer from an `S` to a `D`. `I` and `J` are the types of the run-time indices of `D` and of `S`.
 #[derive(Debug)]
 pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     to: Region<'static>,
@@ -277,7 +277,8 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
-    /// Returns the constant part of a transfer whose regions are computed at run time, and are passed in place of run-time indices.
+    /// Returns the constant part of a transfer whose regions are computed at run time. `put` and `get` take these regions in place
+    /// of run-time indices.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
         Self { to: region, from: region, algorithm, computed: None, of: PhantomData }
@@ -380,7 +381,8 @@ struct Planned {
 type TransferSide<'a> = (Option<&'a [Piece]>, Piece);
 
 impl Planned {
-    /// Calls `each` for parts of the transfer that are inside one piece on either side. Together the parts contain all blocks.
+    /// Calls `each` for parts of the transfer that are inside one piece of the destination and one of the source. Together the
+    /// parts contain all blocks.
     #[inline(always)]
     fn run(&self, to: TransferSide<'_>, from: TransferSide<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         if to.0.is_none() && from.0.is_none() {
