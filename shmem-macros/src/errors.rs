@@ -32,9 +32,9 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// Emits the errors in an expansion that implements unsafe traits in spite of them. `compile_error!` is named
-    /// through the library, because a program may give the name `core` to something else. An imitation of the library
-    /// may drop the error, so a constant that cannot be evaluated is added.
+    /// Emits the errors as an item, beside implementations of unsafe traits that must not take effect. `compile_error!`
+    /// is named through the library, because a program may give the name `core` to something else. An imitation of the
+    /// library may drop the error, so the item also has a constant that cannot be evaluated.
     pub(crate) fn into_sealed(self, Sealed { begin, root, .. }: &Sealed) -> TokenStream {
         if self.0.is_empty() {
             return TokenStream::new();
@@ -68,7 +68,7 @@ impl ToTokens for Errors {
     }
 }
 
-/// Returns `path` with another span, because rustc shows a panic in a constant at the called path. (`$crate` keeps its hygiene.)
+/// Returns `path` with another span: rustc shows a panic in a constant at the path of the called function. (`$crate` still works.)
 pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
     path.into_iter()
         .map(|mut token| {

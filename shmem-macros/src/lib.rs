@@ -1,10 +1,10 @@
 //! The attributes and macros of `shmem-rt`. The library `shmem` re-exports and documents them (`shmem-rt/src/macros.rs`).
 //!
 //! Macros are syntax only. Each one parses its input, checks the syntax, and emits documented items, in this order. A
-//! long stage is a file of its own (`parse`, `check`, `emit`). Meaning lives in traits and constant functions, which
-//! are tested without a macro. Of the library, expansions name only `::shmem::__private` (or the path that `crate = ..`
-//! gives). Expansions with `unsafe` name the library by `extern crate`. Of Rust's own crates they name items of
-//! `::core` and `::std`, such as `::core::option::Option` and `::std::process::ExitCode`.
+//! long stage is a file of its own (`parse`, `check`, `emit`). Meaning lives in traits and constant functions, which are
+//! tested without a macro. Expansions name items of two places only: of this library's `::shmem::__private` (or of the
+//! path that `crate = ..` gives), and of `::core` and `::std`, such as `::core::option::Option`. Expansions with
+//! `unsafe` name the library by `extern crate`, because a program could put another module at `::shmem`.
 
 #![expect(missing_docs, reason = "documented where `shmem` re-exports them")]
 

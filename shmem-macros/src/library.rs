@@ -1,9 +1,10 @@
 //! The path of this library in expansions.
 //!
-//! A program that redefines the path can remove the checks of an expansion: it may call itself `shmem` (`extern crate
-//! self as shmem`), or `core`. An `extern crate` inside a block names the crate that the compiler was given. A path
-//! that the program gives may lead anywhere. So it needs the word `unsafe`, as in `unsafe(crate = path)`, which
-//! `forbid(unsafe_code)` refuses and a reader finds.
+//! An expansion contains checks, which are functions of this library. A program that puts something else at the
+//! library's path removes them: by `extern crate self as shmem`, for example, its own crate replaces the library. So
+//! expansions with `unsafe` name the library by an `extern crate` inside a block, which always means the crate that the
+//! compiler was given. A path that the program gives may lead anywhere. So it needs the word `unsafe`, as in
+//! `unsafe(crate = path)`, which `forbid(unsafe_code)` refuses.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ pub(crate) fn root() -> TokenStream {
 pub(crate) struct Sealed {
     /// The `extern crate` item at the start of the expansion's block.
     pub(crate) begin: TokenStream,
-    /// A constant with an empty `unsafe` block, at the program's word `unsafe`; empty if the program gives no path.
+    /// At the program's word `unsafe`: an empty `unsafe` block, which `forbid(unsafe_code)` refuses. Without that word: empty.
     pub(crate) promise: TokenStream,
     /// The path of the library for the tokens after `begin`.
     pub(crate) root: TokenStream,

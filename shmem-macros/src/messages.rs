@@ -4,7 +4,7 @@
 //!
 //! * One mistake, one error. Stages push errors and go on; the item is emitted in any case, so that its uses do not fail as well.
 //! * An error is shown at the user's token. Its text says what was asked and what is allowed.
-//! * rustc reports unknown names and wrong types.
+//! * Names and types are left to rustc, which reports unknown names and wrong types.
 //! * `Span::join` does nothing on stable. So an error about several tokens is made from the tokens, not from a span,
 //!   and rustc underlines from the first token to the last.
 //! * User tokens are emitted once where possible, or rustc repeats their errors.

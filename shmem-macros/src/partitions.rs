@@ -100,7 +100,7 @@ fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -
     errors.append(refused);
     let kinds = Kind::ALL.map(Kind::identifier);
     let policies = Policy::ALL.map(Policy::identifier);
-    // Upper and lower case are the same: `FastMem` as in Rust, `FASTMEM` as in the environment, or the beginning of such a name.
+    // The case of letters does not matter (`FastMem` as in Rust, `FASTMEM` as in the environment), and a name may be abbreviated.
     let kind = |value: &Value| {
         value.one_of(Kind::from_beginning, |found| messages::unknown_trait("kind", found, &kinds))
     };

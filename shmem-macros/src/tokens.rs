@@ -50,7 +50,8 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
             Expr::Range(_) => {
                 is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
             }
-            // A type `&T` parses as a reference, and a literal `-1` may stand where parentheses are not allowed.
+            // Operators need none: a type `&T` parses as a reference, and a literal `-1` may stand where parentheses are
+            // not allowed.
             Expr::Unary(_) | Expr::Reference(_) | Expr::Closure(_) => is_postfix,
             _ => false,
         };

@@ -225,8 +225,8 @@ impl<const D: usize> GridShape<D> {
         (product == Some(places)).then_some(Self { lengths, periodic: [false; D] })
     }
 
-    /// Returns the shape of `places` places (at least 1) whose lengths have the least sum; among equal sums, the least
-    /// largest length. The lengths are sorted, the largest first.
+    /// Returns the shape of `places` places (at least 1) whose lengths have the least sum; of several such shapes, the
+    /// one whose largest length is smallest. The lengths are sorted, the largest first.
     fn cubic(places: usize) -> Self {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
         // Candidates: lengths of the first dimensions, and the product of the remaining lengths.

@@ -11,7 +11,7 @@ use super::parse::{self, Axis, Marked, Object, Side, Written};
 use crate::arguments;
 use crate::messages::{self, Errors};
 
-/// Upper limit on the fields that one side names in braces, as in `.{x, y}`.
+/// Upper limit on the fields that a region names in braces, as in `.{x, y}`.
 const MAX_FIELDS: usize = 8;
 
 pub(super) struct Transfer {

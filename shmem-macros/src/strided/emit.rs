@@ -223,7 +223,7 @@ fn axis(
     tokens
 }
 
-/// Emits a closure from the type of the elements to the type of the fields. rustc shows errors about the closure at the region.
+/// Emits a closure from a pointer to an element to pointers to the selected fields. rustc shows its errors at the region.
 fn elements(side: &Side, root: &TokenStream) -> TokenStream {
     let span = side.span();
     let root = respanned(root.clone(), span);

@@ -1,15 +1,15 @@
 //! Emits the expansion of `#[symmetric]`.
 //!
-//! A static becomes a handle, followed by a constant with checks that rustc evaluates. The value of the handle is a block with a
-//! descriptor in the linker section `shmem_sym`. Generated names start with `__`, since the user's type and initial value are in
-//! the same scope. The keyword `unsafe` has the span of the macro call, so that a crate that forbids unsafe code can use the
-//! attribute. Therefore an `unsafe` block contains only a call of a library function with names of existing values.
+//! A static becomes a handle, followed by a constant with checks that rustc evaluates. The value of the handle is a block with
+//! a descriptor in the linker section `shmem_sym`. Generated names start with `__`, since the user's type and initial value are
+//! in the same scope. The keyword `unsafe` has the span of the macro call, so that a crate that forbids unsafe code can use the
+//! attribute. For the same reason an `unsafe` block contains no code of the user: only a call of a library function with names.
 //!
-//! The path of the library may lead to an imitation, or to the program itself. The handle is made from its descriptor
-//! by a function of the descriptor's type, so a handle of the library has a descriptor of the library. An imitation's
-//! descriptor gives a handle of another type. It cannot forge a record in the section, because a record contains a type
-//! that only the library can name (`Library`). The other checks only improve error texts: the start refuses an object
-//! that cannot be placed, and an object that is no symmetric data cannot be used.
+//! The path of the library may lead to an imitation, which cannot make objects for this library: a handle is made from
+//! its descriptor by a function of the descriptor's type, so an imitation's descriptor gives an imitation's handle. Nor
+//! can it forge a record in the section, because a record contains a type that only the library can name (`Library`).
+//! The remaining checks only improve error texts: without them, the start refuses an object that cannot be placed, and
+//! contents of a wrong type cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -57,7 +57,7 @@ pub(super) fn object(
     // The span of the name makes `line!` return the line of the name.
     let (name_core, at) = (respanned(core.clone(), name.span()), name.span());
     let line = quote_spanned!(at=> #name_core::line!());
-    // An error about the partition is the same for both paths, and rustc shows equal errors once.
+    // The partition is named by two paths of the library. A wrong partition gives equal errors for both, which rustc shows once.
     let declaration = |root: &TokenStream| quote!(<#partition as #root::__private::Partition>::DECLARATION);
     let (declared, checked) = (declaration(root), declaration(&sealed_root));
     quote! {
@@ -158,8 +158,8 @@ pub(super) fn attach(
     let Placement { root, partition, pgsize, .. } = placement;
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
     let declaration = quote!(<#partition as #root::__private::Partition>::DECLARATION);
-    // The partition's path is emitted once, because rustc would report an error in it twice. A constant, which is
-    // needed to check page sizes, cannot name a type parameter of the function, so it is emitted only with `pgsize`.
+    // The partition's path is emitted once, because rustc would report an error in it twice. The check of page sizes needs
+    // it in a constant, which cannot name a type parameter of the function. So there is a constant only with `pgsize`.
     let (require_pages, declaration) = match pgsize {
         None => (None, declaration),
         Some(pgsize) => {

@@ -1,17 +1,17 @@
 //! Checks of the contents of structs and statics. rustc evaluates the checks when it compiles an expansion.
 //!
-//! A macro sees tokens, whose meaning rustc decides later: an attribute below a derive may change the struct, a macro
-//! in place of a type may expand differently each time, a constant may depend on its line, and the length of an array
-//! may contain an `impl`. So tokens prove nothing. An expansion checks types of values, as rustc infers them, with the
+//! A macro sees only tokens, and cannot know the types that they mean: an attribute below a derive may change the
+//! struct, a macro in place of a type may expand differently each time, a constant may depend on its line, and the
+//! length of an array may contain an `impl`. So an expansion checks the types that rustc infers for values. It uses the
 //! items of this module, which safe code cannot implement.
 //!
 //! All checks of a struct are in one function, [`Derived::seen`], which destructures a value of the struct as rustc sees it. `Pod`
 //! and the other traits are implemented for types that are [`Derived`], so they hold only if the function compiles.
 //!
-//! An expansion cannot trust the name `shmem`: a package of safe code may have that name, re-export this crate, and replace a
-//! check. So every check is an item of [`Derived`] itself, or a method of a type that such an item returns. An implementation of
-//! the real trait contains the real checks. An implementation of a trait of another crate proves nothing about this crate's traits.
-//! Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names the traits of this crate.
+//! The name `shmem` in an expansion may lead to another crate: one of safe code that re-exports this crate, but replaces a
+//! check. So every check is an item of the trait [`Derived`] itself, or a method of a type that such an item returns. A
+//! struct that implements this crate's `Derived` thus has this crate's checks; to implement a trait of another crate is of no
+//! use. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names the traits of this crate.
 
 use std::marker::PhantomData;
 
@@ -47,13 +47,14 @@ pub unsafe trait Derived: Sized {
     fn holds<T: FieldOf<Self>>() {}
 }
 
-/// A struct of words and plain data without padding, which no operation moves as a whole. Its checks are as in [`Derived`].
+/// A struct of words (`Atomic`, `Signal`) and plain data, without padding. Operations move its words, but never the whole struct.
 ///
 /// # Safety
 ///
 /// As for [`Derived`]. `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
 pub unsafe trait DerivedWords: Sized + 'static {
-    /// An item that no other trait has, so that an implementation of another trait does not compile.
+    /// Only this trait has this item: an expansion that is led to [`Derived`] instead, whose structs can be moved, does
+    /// not compile.
     const MOVED_BY_NOTHING: ();
 
     fn seen(self);

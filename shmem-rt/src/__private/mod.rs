@@ -123,7 +123,8 @@ macro_rules! __plain_data {
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
 
-        // SAFETY: the value is one element. The derive lists its fields. `Names` dereferences to `()`, so it names no other fields.
+        // SAFETY: the value is one element. The derive lists its fields; `Names` dereferences to `()`, so no other
+        // struct adds fields.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Shaped for $holder

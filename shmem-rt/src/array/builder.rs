@@ -42,10 +42,10 @@ impl<L: ThreadLevel> World<L> {
     /// Begins an array of 1 to 3 dimensions. Each PE's copy is divided into chunks, which are on the PE's NUMA nodes.
     ///
     /// The default [storage](ArrayBuilder::storage) is the value of `SHMEM_ARRAY_STORAGE`. If this is not set, it is
-    /// [`Multi`](crate::array::Multi) on huge pages; else [`Single`](crate::array::Single) if the heap has enough free memory, and
-    /// [`Separate`](crate::array::Separate) if not. It is always `Single` in files, and for less than a page per chunk. The default
-    /// number of [chunks](ArrayBuilder::chunks) is the number of NUMA nodes on which a PE has CPUs (the largest number of any PE),
-    /// but at most the length of the longest dimension.
+    /// [`Multi`](crate::array::Multi) on huge pages; else [`Single`](crate::array::Single) if the heap has enough free
+    /// memory, and [`Separate`](crate::array::Separate) if not. An array in a file, or with less than a page per chunk,
+    /// is always `Single`. The default number of [chunks](ArrayBuilder::chunks) is the number of NUMA nodes on which a
+    /// PE has CPUs (the largest number of any PE), but at most the length of the longest dimension.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -278,7 +278,7 @@ fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
 /// array of less than a page for each chunk is always in the heap, because it cannot be placed by pages. A larger array on huge
 /// pages has a block of its own for each chunk (`Multi`), because huge pages cannot be split.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
-    // Alignment, slide and rounding each take less than a page.
+    // Up to a page each: alignment, the shift inside the first page (`page_owners::slide`), and rounding.
     let whole = bytes.saturating_add(3 * page);
     match () {
         () if is_small(bytes, chunks, page) => StorageKind::Single,

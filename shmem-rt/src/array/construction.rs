@@ -24,7 +24,7 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) align: usize,
     pub(super) homes: &'a Homes,
     pub(super) spec: &'a PartitionSpec,
-    /// The segment of the partition; `grant` describes this PE's memory there.
+    /// The segment of the partition; `grant` describes the memory that this PE got for it.
     pub(super) segment: u32,
     pub(super) grant: &'a Grant,
     /// Bytes of the largest pages of the partition on any PE.
@@ -147,7 +147,8 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     }
 }
 
-/// Returns whether pages are not placed by chunk: the system places them, or they are in a file, where discarding leaves a hole.
+/// Returns whether pages are not placed by chunk: the system places them, or they are in a file, where discarded pages
+/// leave holes.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);

@@ -5,8 +5,8 @@
 //! construction            what all storages have in common, and which nodes chunks live on
 //! one_range_storages      in the heap, or in a segment of its own
 //! multi_storage           in pools of segments bound to one node
-//! page_owners             which page is whose
-//! page_placement          placing pages and making them, and where they are
+//! page_owners             which chunk each page belongs to
+//! page_placement          binds pages to the nodes of their chunks, populates them, and measures where they are
 //! first_elements          the first elements
 //! par_iter, thread_pools  parallel iterators, on threads of the chunks' nodes
 //! ```
@@ -16,7 +16,8 @@
 //! records all heap blocks, has one allocation for each range. So an array is dropped and reclaimed like any object.
 //! `dynamic_segments` then removes segments and restores the placement of pages.
 //!
-//! On a machine with one memory node, pages are not placed. The order of steps is always: map, bind, touch, register, announce.
+//! On a machine with one memory node, pages are not placed. New memory is always mapped, then bound to nodes, then
+//! populated, and only then registered and announced to other PEs.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 

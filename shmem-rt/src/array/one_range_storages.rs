@@ -1,7 +1,7 @@
 //! Storages of one range: in the heap of a partition, or in a segment.
 //!
-//! In the heap, which is registered already, the array has whole pages, placed by chunk. Freeing it puts new pages in
-//! their place, on the nodes of the partition.
+//! An array in the heap consists of whole pages, which are placed by chunk. They are registered already, with the heap.
+//! When the array is freed, new pages on the nodes of the partition replace them.
 //!
 //! The pages of a segment are placed by chunk, or block by block on the nodes in turn. Pages are bound to nodes before they are
 //! populated, and populated before the segment is registered. Freeing the array removes the segment on every PE.
@@ -108,7 +108,7 @@ impl<const D: usize> Maker<'_, D> {
                 // SAFETY: the segment is new, and no reference or handle to it exists on any PE.
                 unsafe { self.place(offset, &bound()) }?;
             }
-            // The segment has no number yet. `fill` does not use the number, so 0 stands for it.
+            // The segment has no index yet. `fill` does not use the index, so 0 stands for it.
             (self.fill)(&[part(0, offset)], true);
             Ok(Vec::new())
         })?;

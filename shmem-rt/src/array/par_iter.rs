@@ -41,7 +41,8 @@ impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<
 }
 
 /// Splits a consumer into halves until there are `count` consumers. Appends them in order, with the reducers between
-/// them. (Splitting off one consumer at a time would exhaust the position numbers of some consumers.)
+/// them. (Consumers such as that of `find_first` halve their range of positions at each split. Splitting off one at a
+/// time would exhaust it.)
 fn share<I, C: UnindexedConsumer<I>>(
     consumer: C,
     count: usize,

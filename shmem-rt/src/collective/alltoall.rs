@@ -1,8 +1,9 @@
 //! alltoall, alltoalls and alltoallv: each member sends one part of its data to each member.
 //!
-//! On one node senders write long symmetric objects in place; other parts they pack into a buffer of the runtime, and the receivers
-//! unpack them. Between nodes short parts travel in [messages](super::barrier_payload::Parts) that replace the rounds of the
-//! barrier. Long parts travel in a [pairwise exchange](super::schedule::Pairwise).
+//! On one node, if source and destination are long symmetric objects, senders write to the receivers' objects. Other parts they pack
+//! into a buffer of the runtime, and the receivers unpack them. Between nodes short parts travel in
+//! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier, and long parts in a
+//! [pairwise exchange](super::schedule::Pairwise).
 
 use core::ops::Range;
 
@@ -123,10 +124,10 @@ impl Team {
         observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
     }
 
-    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so
-    /// on. `into` is replaced by the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of
-    /// elements that each rank sent. `source` is a list as in [`alltoall`](Self::alltoall). If it is a symmetric object or a range
-    /// of one, that begins at the same offset on all members.
+    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank
+    /// 1, and so on. `into` is replaced by the parts for the calling PE, in the order of ranks, and keeps its capacity.
+    /// Returns the number of elements that each rank sent. `source` is a list as in [`alltoall`](Self::alltoall). A
+    /// symmetric object or a range of one must begin at the same offset on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -328,9 +329,9 @@ impl Collective<'_> {
         distances.map(move |distance| (rank + members - distance) % members)
     }
 
-    /// Exchanges parts of `items` items of `size` bytes in rounds. `pack(to, first, buffer)` writes items for a rank, beginning
-    /// with item `first`; `take` receives the items of each round, the own part included. Between nodes, and for items larger than
-    /// scratch, a round moves `at_once` items of each part.
+    /// Exchanges parts of `items` items of `size` bytes in rounds. `pack(to, first, buffer)` writes items for a rank,
+    /// beginning with item `first`; `take` receives the items of each round, the own part included. Between nodes, and
+    /// for items larger than the scratch buffer ([`SCRATCH_BYTES`]), a round moves at most `at_once` items of each part.
     fn exchange(
         &self,
         signature: &CallSignature<'_>,

@@ -193,8 +193,9 @@ impl Collective<'_> {
         }
     }
 
-    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight messages, one
-    /// to each node at `payload.distances()`. Then runs dissemination rounds, unless all other nodes got one.
+    /// Synchronises with other nodes; called by the last member to arrive on this node. Sends the payload's straight
+    /// messages (which bypass the rounds), one to each node at `payload.distances()`. Then runs dissemination rounds,
+    /// unless all other nodes got such a message.
     fn meet_nodes(
         &self,
         area: &TeamArea,

@@ -6,8 +6,8 @@
 //!
 //! [`Blocks`] and [`PartialResults`](super::barrier_reduction::PartialResults) travel by the [rounds](Round) of a dissemination.
 //! [`Parts`] travel in *straight messages* to their receivers' nodes. If every node receives one, straight messages replace the
-//! rounds. A node's [`SignaturePayload`] is compared before the next round begins. So the word of a round implies equal signatures
-//! on all nodes whose words the sender has received.
+//! rounds. With a [`SignaturePayload`], a node begins a round only if the signature that it received in the round before equals
+//! its own. So the word of a round implies equal signatures on all nodes whose words the sender has received.
 //!
 //! # Why no message needs an acknowledgement
 //!
@@ -32,7 +32,7 @@ use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Team};
 use crate::members::Layout;
 
-/// Alignment of the end of a contribution in bytes: a multiple of every number's size, so that no number is split.
+/// Contributions are cut at multiples of this many bytes. The size of every number divides it, so no number is split.
 pub(super) const GRAIN: usize = 16;
 
 /// Data that travel with the words of a barrier between nodes. All methods but `signature` are called by the member that acts for
@@ -168,9 +168,9 @@ pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     }
 }
 
-/// Payload: the contributions of all members, sent unchanged to all nodes. The contributions of one node form a block. A receive
-/// buffer has the block of its own node first, then the block of the node before, and so on. So the blocks sent in a round are
-/// contiguous on both sides.
+/// Payload: the contributions of all members, sent unchanged to all nodes. The contributions of one node form a block. A
+/// receive buffer has the block of its own node first, then the block of the node before, and so on. So the blocks sent
+/// in a round are contiguous in the sender's buffer and in the receiver's.
 pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,

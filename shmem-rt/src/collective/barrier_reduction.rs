@@ -1,10 +1,11 @@
 //! Short reductions and scans between nodes: partial results travel by the dissemination rounds of the barrier.
 //!
-//! After each round a node has the partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of
-//! these nodes' ranks. So operands are combined in the order of the [tree](super::reduction_order), each exactly once. For an exact
-//! operation (one whose result is the same in any order), except in a scan, a single value replaces the cover. A value has the same
-//! offset on all nodes, so the sender knows the offset. On a node's first member, received values are stored in the receive buffer,
-//! and combined values in the work buffer ([`barrier_payload`](super::barrier_payload)).
+//! After each round a node has the partial results of up to twice as many nodes as before: one value for each vertex of
+//! the [`Cover`] of these nodes' ranks, the subtrees that make up this set. So operands are combined in the order of the
+//! [tree](super::reduction_order), each exactly once. For an exact operation (one whose result is the same in any
+//! order), except in a scan, a single value replaces the cover. A value has the same offset on all nodes, so the sender
+//! knows the receiver's offset. On a node's first member, received values are stored in the receive buffer, and combined
+//! values in the work buffer ([`barrier_payload`](super::barrier_payload)).
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -143,8 +144,8 @@ impl<'p> PartialResults<'p> {
             + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Returns the offset of buffer `which` in the work buffer, for values of all other nodes. The node's members read the result
-    /// in buffer 0.
+    /// Returns the offset of buffer `which` in the work buffer. Each such buffer can store combined values of all other
+    /// nodes. The node's members read the result in buffer 0.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         work_buffer(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
@@ -154,7 +155,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// # Safety
     ///
-    /// The values have been written, and no PE writes there while the result is used.
+    /// The values must have been written, and no PE may write there while the result is used.
     unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
         let start = address(collective, place);
         // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller
@@ -166,7 +167,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// # Safety
     ///
-    /// Nobody else reads or writes there while the result is used.
+    /// Nobody else may read or write there while the result is used.
     unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
         let start = address(collective, place);
         // SAFETY: `start` is in a buffer of this node's first member, with space for `values` values (`most_bytes`). The caller
@@ -178,7 +179,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// # Safety
     ///
-    /// The member is on this node, and has contributed to this barrier.
+    /// The member must be on this node, and must have contributed to this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
         let from = address_on(collective, member, scratch(collective.team, self.half));
         // SAFETY: the scratch has `self.bytes` bytes (`most_bytes`). Its owner overwrites them only after the next barrier, which
@@ -244,7 +245,7 @@ impl<'p> PartialResults<'p> {
             Some(here) => unsafe { self.contribution(collective, team.member(first + here)) },
         };
         let given = before.vertices().chain((first..ranks).map(Vertex::rank)).enumerate();
-        // The first `ranks` ranks have a tree of their own. Its vertices are vertices of the whole tree, cut at `ranks`.
+        // The result combines the first `ranks` ranks in a tree of their own, which is the whole tree, cut at `ranks`.
         let all = 0..ranks;
         Cover::of(from_ref(&all), ranks).fold(given.map(|(k, vertex)| (vertex, k)), &operand, into, self.op);
     }
@@ -367,8 +368,8 @@ impl<'r> Cover<'r> {
         })
     }
 
-    /// Returns the vertices with operand numbers `first`, `first + 2`, and so on: in a [`join`](Self::join) one cover has the even
-    /// numbers, the other the odd ones.
+    /// Returns the vertices, numbered as operands: `first`, `first + 2`, and so on. In a [`join`](Self::join) one cover
+    /// has the even numbers, the other the odd ones.
     fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }

@@ -94,7 +94,7 @@ fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &
 }
 
 impl Collective<'_> {
-    /// Runs [`Team::broadcast`] on bytes. `from` is the extent on the root, if the data are a symmetric object.
+    /// Runs [`Team::broadcast`] on bytes. `from` is the data's place in symmetric memory, if they are a symmetric object.
     pub(super) fn broadcast(
         &self,
         signature: &CallSignature<'_>,
