@@ -1,8 +1,8 @@
 //! Storage `multi`: one range for each chunk, from a pool on the chunk's node.
 //!
 //! Pools are dynamic segments (made after the start), each bound to one node. A pool is made when a chunk first needs
-//! it, and stays placed and registered for all later arrays. The ledger has a heap for each pool, so chunks are
-//! allocated like other objects. A page is populated when the first chunk on it is allocated.
+//! it, and stays placed and registered for all later arrays. The ledger, the record of all heap blocks, has a heap for
+//! each pool. So chunks are allocated like other objects. A page is populated when the first chunk on it is allocated.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 

@@ -1,7 +1,7 @@
 //! alltoall, alltoalls and alltoallv: each member sends one part of its data to each member.
 //!
-//! On one node, if source and destination are long symmetric objects, senders write to the receivers' objects. Other parts they pack
-//! into a buffer of the runtime, and the receivers unpack them. Between nodes short parts travel in
+//! On one node, if source and destination are long symmetric objects, senders write to the receivers' objects. Other parts they
+//! pack into a buffer of the runtime, and the receivers unpack them. Between nodes short parts travel in
 //! [messages](super::barrier_payload::Parts) that replace the rounds of the barrier, and long parts in a
 //! [pairwise exchange](super::schedule::Pairwise).
 

@@ -8,9 +8,9 @@
 //! [rounds](super::schedule::Round). Then it releases its node. Where each node has data for each other node, the messages with
 //! these data replace the rounds ([`Parts`](super::barrier_payload::Parts)).
 //!
-//! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a
-//! [phase](crate::phase). Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the
-//! operation.
+//! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation
+//! opens a [phase](crate::phase) (`World::local` or `World::frozen`). Between nodes a word grows by
+//! `fingerprint * 2^16 + 1`, so one comparison checks both the arrival and the operation.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;

@@ -35,8 +35,8 @@ use crate::members::Layout;
 /// Contributions are cut at multiples of this many bytes. The size of every number divides it, so no number is split.
 pub(super) const GRAIN: usize = 16;
 
-/// Data that travel with the words of a barrier between nodes. All methods but `signature` are called by the member that acts for
-/// its node alone.
+/// Data that travel with the words of a barrier between nodes. `signature_words` is called by all members, the other
+/// methods only by the member that acts for its node.
 pub(super) trait Payload {
     /// Returns the call signature of the node, or None if this barrier compares none.
     fn signature_words(&self) -> Option<&[u64; SIGNATURE_WORDS]> {
@@ -400,9 +400,9 @@ impl<'c> Parts<'c> {
                 let at = self.portion.at(distance, receiver);
                 let to = endpoint.mine(scratch(team, self.half) + at);
                 assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
-                // SAFETY: `to` has `bytes` bytes (asserted), and any bytes are valid values. No PE reads the scratch now, because
-                // its last readers have entered the barrier before this one since, in whatever operation. No other thread of this
-                // PE is in a collective of the team (`Team::enter`).
+                // SAFETY: `to` has `bytes` bytes (asserted), and any bytes are valid values. No PE reads the scratch
+                // now: in any operation, its last readers have since entered the barrier before this one. No other
+                // thread of this PE is in a collective of the team (`Team::enter`).
                 let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
                 source.read(rank * part + from, room);
             }

@@ -58,9 +58,8 @@ impl Collective<'_> {
             return self.barrier_with(signature, &mut partial);
         }
         let to = self.endpoint.mine(scratch(team, half));
-        // SAFETY: `to` has `bytes` bytes (`most_bytes`). No PE reads this scratch now, because its last readers have entered the
-        // barrier before this one since, in whatever operation. No other thread of this PE is in a collective of the team
-        // (`Team::enter`).
+        // SAFETY: `to` has `bytes` bytes (`most_bytes`). No PE reads this scratch now: in any operation, its last readers have
+        // since entered the barrier before this one. No other thread of this PE is in a collective of the team (`Team::enter`).
         unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to, bytes) };
         self.barrier_with(signature, &mut partial);
         match scan {

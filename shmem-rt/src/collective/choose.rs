@@ -151,8 +151,8 @@ impl Pattern {
         Cut::of(self.stream(members), is_symmetric && !is_combined, pass_on)
     }
 
-    /// Returns the number of bytes that are cut into chunks: in a reduction the slice of each operand that a member of a group gets
-    /// at the first level, otherwise all bytes of the pattern.
+    /// Returns the number of bytes that are cut into chunks: in a reduction the slice of each operand that one member
+    /// combines in the first exchange, otherwise all bytes of the pattern.
     pub(super) fn stream(self, members: usize) -> usize {
         match self {
             Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),

@@ -79,9 +79,9 @@ impl Collective<'_> {
         // The runtime's own channel, so that the quiet below does not wait for operations of the program.
         let far = team.job.network.own.as_ref();
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
-        // SAFETY: the world's window is a part of the system area. For another team, all members have compared call signatures and
-        // then taken the bytes of a window there, aligned, for nothing else, as long as the team has a handle (`take_windows`).
-        // Windows are atomics.
+        // SAFETY: the world's window is a part of the system area. For another team, all members have compared call
+        // signatures, and then have reserved the same aligned bytes there for this window alone, as long as the team has
+        // a handle (`take_windows`). Windows are atomics.
         let window = unsafe { &*endpoint.mine(team.window()).cast::<ChunkCounters>() };
         window.clear(progress.credits);
         let count = self.next_barrier();
@@ -346,7 +346,7 @@ impl Transfers for ChunkTransfers<'_> {
                 };
             };
             fold(members, Operands::Read(&read), tile, op);
-            // Settling a partial result is harmless, because a NaN stays a NaN.
+            // `settle`, which makes all NaNs equal, may also run on partial results, because a NaN stays a NaN.
             op.settle(tile);
             // SAFETY: the result has these bytes (`place`), which are borrowed or in this PE's copy of an object.
             unsafe { shared::copy(result.wrapping_add(at), tile.as_ptr(), tile.len()) };

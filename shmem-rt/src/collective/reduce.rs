@@ -538,8 +538,8 @@ impl Collective<'_> {
                 .chunks_mut(most)
                 .for_each(|piece| self.combine_between_nodes(signature, scan, piece, op));
         }
-        // Fallback for ranks not in order by node and, also on one node, for items larger than a buffer. Every member gathers and
-        // combines all items.
+        // Fallback if ranks are not in order by node, or (even on one node) an item is larger than a buffer: every
+        // member gathers and combines all items.
         let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {

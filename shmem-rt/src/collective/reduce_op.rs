@@ -69,8 +69,8 @@ impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 ///     (world.min(mine), world.max(mine))
 /// }
 /// ```
-// The size of a number is a power of two of at most 16 bytes, so scratch, a multiple of 16 bytes, is never cut inside a number. A
-// `Both` has up to 64 bytes, but is the only item of a contribution.
+// Contributions are cut at multiples of 16 bytes. The size of a number is a power of two of at most 16 bytes, so no
+// number is cut. A `Both` has up to 64 bytes, but is the only item of a contribution.
 pub trait Number: Reducible<Number = Self> {
     /// The neutral element of the sum.
     const ZERO: Self;
@@ -325,8 +325,8 @@ pub(super) fn require_same(into: &[u8], operands: &[u8]) {
 }
 
 impl Collective<'_> {
-    /// Runs a reduction by an operation of the program. A panic inside the operation ends the job, because the other PEs are in the
-    /// same collective.
+    /// Runs a reduction by an operation of the program. A panic inside the operation ends the job, because the other PEs
+    /// would wait for this one.
     pub(super) fn with_operation<I: Pod>(
         &self,
         signature: &CallSignature<'_>,

@@ -6,9 +6,10 @@
 //! zero in its place would change a result: `-0.0 + 0.0` is `+0.0`. The value of a single rank is its operand. The result is the
 //! value of the root: for seven ranks `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm of the ranks.
 //!
-//! Members that combine only the two halves of a vertex get the same bits, on any PE and in any round. A member's partial results
-//! for a set of ranks are the values of the set's [cover](super::barrier_reduction::Cover). The first `n` ranks have a tree of
-//! their own, made of vertices of the whole tree, so scans [fold](fold) a prefix as reductions fold all ranks.
+//! Members combine only the two halves of a vertex. So the bits of a value do not depend on the PE or the round that
+//! computes it. A member's partial results for a set of ranks are the values of the set's
+//! [cover](super::barrier_reduction::Cover), the largest vertices inside the set. The tree of the first `n` ranks is the
+//! whole tree, cut at `n`, so a scan [folds](fold) as a reduction does.
 
 use core::iter::Peekable;
 use core::ops::Range;

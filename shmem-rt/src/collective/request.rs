@@ -13,8 +13,9 @@
 //! then sends its mark. No message of the new request reaches the counters before they are cleared:
 //!
 //! * The previous request at this place is complete on this PE, so all its messages have arrived.
-//! * Before all members have started the new request, only marks arrive. Marks use two sets of words in turn. A set is cleared when
-//!   the previous request at this place begins, and no member completes that request before all members have started it.
+//! * Before all members have started the new request, only marks arrive. Marks use two sets of words in turn. The set
+//!   for the new marks was cleared when this PE started the previous request at this place. Whoever sends such a mark
+//!   has completed that request, and so sends it after all members had started that request.
 //!
 //! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use only
 //! memory of the runtime, which is kept until the runtime's channel is quiet. So a request borrows nothing of the program, and
@@ -212,7 +213,7 @@ impl TransferBuffer {
     ///
     /// # Safety
     ///
-    /// The result is used only while `self` lives, and while no result of [`settled`](Self::settled) is used.
+    /// The result may be used only while `self` lives, and while no result of [`settled`](Self::settled) is used.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
         // SAFETY: the box has `len` bytes, in atomic cells, and no `&[u8]` to them exists (caller).
         unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
@@ -222,7 +223,7 @@ impl TransferBuffer {
     ///
     /// # Safety
     ///
-    /// Nobody writes the bytes while the result is used.
+    /// Nobody may write the bytes while the result is used.
     unsafe fn settled(&self) -> &[u8] {
         // SAFETY: the box has `len` bytes, which nobody writes while the result is used (caller).
         unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }

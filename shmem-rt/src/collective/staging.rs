@@ -29,9 +29,9 @@ use super::choose::Pattern;
 use super::user_buffer::RecvBuf;
 use crate::group::{BarrierKind, CallSignature, Collective};
 
-/// One barrier with the buffer for the calling PE's contribution: a line of the barrier's flags, scratch, or the receive buffer of
-/// a PE alone on its node. Each buffer exists twice, and barriers alternate between both. So one barrier for each piece is enough,
-/// because all readers of a buffer enter a barrier before its owner writes there again.
+/// One barrier with a buffer for the calling PE's contribution. Short data use a cache line of the barrier's flags. Other data use
+/// the scratch buffer or, on a PE alone on its node, the receive buffer. Each buffer exists twice, and barriers alternate between
+/// both. So one barrier per piece is enough, because all readers of a buffer enter a barrier before its owner writes there again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     count: u64,
@@ -424,8 +424,8 @@ impl Collective<'_> {
         team.uses.keep_window(range);
     }
 
-    /// Takes the first range that is free, on all members, in the memory of teams, if there is one. Members have compared call
-    /// signatures.
+    /// Takes the first range in the memory of teams that is free on all members, if there is one. Members must have
+    /// compared call signatures before.
     pub(crate) fn place(
         &self,
         signature: &CallSignature<'_>,

@@ -1,11 +1,11 @@
 //! Dissemination: rounds after which each node has the data of all.
 //!
-//! Before a round a node has received the data of the `s` nodes before it. Rounds have two forms. Either each node sends these data
-//! to the node at distance `s`, which then has received `2 s` nodes' data. Or each node adds its own data, and sends all to the
-//! node at distance `s + 1`, which then has received `2 s + 1`. The bits of the number of other nodes, from the highest, select the
-//! form. So `ceil(log2(nodes))` rounds are enough, with one message per node and round. Received data never overlap those that the
-//! receiver has, so a message can be a sum. Rounds with distances of `2^k` have that property only if the number of nodes is a
-//! power of two.
+//! Before a round a node has received the data of the `s` nodes before it. Rounds have two forms. In the first, each node
+//! sends these data to the node at distance `s`, which then has received `2 s` nodes' data. In the second, each node adds
+//! its own data, and sends all to the node at distance `s + 1`, which then has received `2 s + 1`. The number of other nodes
+//! as a binary number, from its highest bit, gives the forms: 0 for the first, 1 for the second. So `ceil(log2(nodes))`
+//! rounds are enough, with one message per node and round. A node receives no data twice, so a message can carry a sum of
+//! data. Rounds with distances of `2^k` have that property only if the number of nodes is a power of two.
 //!
 //! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
 //! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation among any number of nodes).

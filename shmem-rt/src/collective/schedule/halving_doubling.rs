@@ -1,10 +1,10 @@
 //! Recursive halving and doubling: a reduce-scatter, level by level, and an allgather the same way back, in groups of any size.
 //!
-//! The data are cut into blocks. At first each rank is a group that holds whole blocks. At each level neighbouring groups merge
-//! into one, whose *members* they are ([`Radices`]). In each member one rank holds a given slice of a block. These ranks cut the
-//! slice into pieces, exchange the pieces (what a rank sends of a piece is a *chunk*), and combine what arrives. So a rank holds a
-//! smaller slice of a larger group at each level, and in the end its part of the result. On the way back ranks exchange the pieces
-//! until all have the block.
+//! The data are cut into blocks. At first each rank is a group that holds whole blocks. At each level neighbouring
+//! groups merge into one, whose *members* they are ([`Radices`]). A slice of a block is then held by one rank of each
+//! member. These ranks cut the slice into pieces, divide the pieces among themselves, send each piece to its new owner
+//! (one such message is a *chunk*), and combine what arrives. So a rank holds a smaller slice of a larger group at each
+//! level, and in the end its part of the result. On the way back ranks exchange the pieces until all have the block.
 //!
 //! The last group of a level may have fewer members, which then hold more slices each ([`RankSlices`]). A level, except the last,
 //! that would cut a block into more than `MOST_SLICES` slices keeps slices whole, and gives each slice to one member.
@@ -12,7 +12,8 @@
 //! Blocks are pipelined: in turn `t`, step `s` works on block `t - LAG s`, so that other blocks are sent while a step waits. Inside
 //! a step all ranks process chunks in the order of slices, then of a member's pieces, then of distance from sender to receiver.
 //!
-//! A rank overwrites sent data only with their result. The result was computed from these data, so their transfer is complete.
+//! A rank overwrites data that it has sent only with their result. A receiver has computed the result from these data,
+//! so their transfer is complete.
 //!
 //! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four, and any number of ranks, are
 //! our additions.
@@ -388,9 +389,10 @@ impl Radices {
 
 /// A rank's position and the slices that it holds at each level.
 ///
-/// The number of a slice has a digit for each level that cuts. In a complete group each member holds one slice, whose digits are
-/// those of its rank. In an incomplete group the members share the slices of missing members: each holds the slices whose digits
-/// are in a range. The range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
+/// The number of a slice has a digit for each level that cuts: the index of the piece there. In a complete group each
+/// rank holds one slice, whose digits are those of the rank. In an incomplete group the members also hold the slices of
+/// missing members: each holds the slices whose digits are in a range. The range of a digit does not depend on the other
+/// digits, so slices are found and counted by arithmetic.
 struct RankSlices {
     radices: Radices,
     rank: usize,

@@ -18,10 +18,10 @@
 //! carry no header. For each chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free.
 //! Senders wait for every credit, so nothing is under way at the end.
 //!
-//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has
-//! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks
-//! that are held for a reduction are consecutive, and at most as many as the slots minus the credits that are given together. So
-//! the chunk can be sent.
+//! **No deadlock.** All chunks have one order, in which every rank sends and expects its own chunks. The first chunk in
+//! that order that has not arrived can be sent. Its sender has sent all chunks before it, and has the chunk's operands.
+//! Its receiver has emptied the slot: chunks that are held for a reduction are consecutive, and at most as many as the
+//! slots minus the credits that are given together.
 //!
 //! **Pipelines.** A collective has one schedule, or two independent ones (two trees) that share the slots and have their own credit
 //! counters.
@@ -56,7 +56,7 @@ pub(in crate::collective) trait Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
     pub(in crate::collective) to: usize,
-    /// Number of the chunk among all chunks that arrive at the receiver.
+    /// Position of the chunk among all chunks that arrive at the receiver, from 0.
     pub(in crate::collective) number: usize,
     pub(in crate::collective) from: Place,
     /// Offset of the chunk in the receiver's result; None for a chunk that the receiver combines.
@@ -155,7 +155,7 @@ const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 /// Maximum bytes of a chunk that is written directly to an object, and forwarded from there.
 const MOST_PASSED_ON: usize = 256 << 10;
 
-/// Length of chunks, and number of slots: of chunks that may be under way to one member.
+/// How data are cut: the length of chunks, and the number of slots, which limits the chunks that may be under way to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Upper limit on the bytes of a chunk; the size of a slot.

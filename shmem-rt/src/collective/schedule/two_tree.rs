@@ -26,7 +26,7 @@ pub(in crate::collective) struct TwoTree {
 }
 
 impl TwoTree {
-    /// Returns both trees of `rank`. `slots` is even. With two ranks the first tree has all chunks.
+    /// Returns both trees of `rank`. `slots` must be even. With two ranks the first tree has all chunks.
     pub(in crate::collective) fn both(
         ranks: usize,
         rank: usize,
