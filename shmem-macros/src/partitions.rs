@@ -84,7 +84,8 @@ struct Partition {
     traits: Traits,
 }
 
-/// Checks a partition against earlier ones. Emits none whose name is already used, because rustc would report the name again.
+/// Checks a partition against earlier ones. If its name is already used, it is not emitted, because rustc would report
+/// the name again.
 fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, messages::partition_declared_twice(&entry.name));

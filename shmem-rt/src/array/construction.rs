@@ -169,7 +169,7 @@ impl Homes {
         Self { own, most: most.max(1) }
     }
 
-    /// Returns the class of a chunk, which is below `most` and the same on every PE. The chunks of a class are on one node of a PE.
+    /// Returns the class of a chunk, below `most` and the same on every PE. A PE has all chunks of a class on one node.
     pub(super) fn class(&self, chunk: usize) -> usize {
         chunk % self.most
     }

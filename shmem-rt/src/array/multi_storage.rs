@@ -118,7 +118,8 @@ impl<const D: usize> Maker<'_, D> {
             Ok(Vec::new())
         })?;
         let (start, end) = (made.offset, made.offset + bytes);
-        // Pools of different nodes start in different cache sets, if the pool has bytes to spare.
+        // Pools of different nodes start in different cache sets (if bytes are to spare), or their first blocks would
+        // evict each other.
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);

@@ -17,7 +17,7 @@ const TRIED: usize = 64;
 /// Contiguous pages, and the chunk to which they belong. The range is in bytes from the first page of the array.
 pub(super) type Bound = (Range<usize>, usize);
 
-/// Returns, for each run of a chunk in order of addresses, the byte at which the run ends, and the chunk.
+/// Returns, for each run (contiguous elements of a chunk) in order of addresses, the byte at which the run ends, and the chunk.
 fn ends<const D: usize>(chunking: &Chunking<D>, element: usize) -> impl Iterator<Item = (usize, usize)> {
     let (row, inner) = (chunking.shape()[chunking.axis()], chunking.inner() * element);
     (0..chunking.outer()).flat_map(move |o| {

@@ -104,7 +104,7 @@ impl Team {
         let words = [items as u64, size as u64, result.offset()];
         let subject = || argument.show_to(items, to);
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
-        // Zero-sized elements are not observed: their number has no limit, so a loop over them may not end.
+        // Zero-sized elements are not reported to the observer: their number has no limit, so a loop over them may not end.
         let observed = if argument.is_observed() && size > 0 { 0..all } else { 0..0 };
         observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
         argument.source(source, to, |source| {

@@ -356,7 +356,8 @@ impl Collective<'_> {
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };
-                    // Each member reads its own rank first: members then read from different PEs, and those have had time to write.
+                    // Each member begins with its own rank: then members read from different PEs, and the ranks that
+                    // come later have had time to write.
                     let start = rank.clamp(ranks.start, ranks.end - 1);
                     for of in (start..ranks.end).chain(ranks.start..start) {
                         let (part, begin) = (part(&piece, of), lengths.range(of).start);

@@ -27,8 +27,8 @@
 //! that the opening barrier compares, and on the job's layout.
 //!
 //! * **barriers**: short data, or data for which there is no other way. A member copies a piece to its [staging] buffer and enters
-//!   a barrier, the opening one with the first piece. Between nodes the piece is the [payload](barrier_payload) of the barrier's
-//!   messages.
+//!   a barrier (for the first piece, the opening barrier). Between nodes the piece is the [payload](barrier_payload) of the
+//!   barrier's messages.
 //! * **rings**: long private data on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)), and the
 //!   others read them there.
 //! * **direct**: long symmetric objects on one node. Members read and write them in place: one copy.

@@ -13,11 +13,11 @@ use super::user_buffer::{RecvBuf, SendBuf};
 use crate::group::{CallSignature, Collective, Team};
 
 impl Team {
-    /// Combines the data of all members by an operation of the program, as in [`reduce`](Self::reduce), and gives one part of the
-    /// result to each member. `all` is a reference to a slice, a `Vec` or a `Box` of a slice, or the own copy of a symmetric
-    /// object, the same object on all members. Its k-th part, as long as `mine`, is for the member with rank k. The combined part
-    /// for the calling PE replaces `mine`: `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric
-    /// object `&OBJECT` the own copy is changed.
+    /// Combines the data of all members by an operation of the program, as in [`reduce`](Self::reduce), and gives one
+    /// part of the result to each member. `all` is a reference to a slice, a `Vec` or a `Box` of a slice, or the own
+    /// copy of a symmetric object, the same object on all members. Its k-th part, of the length of `mine`, is for the
+    /// member with rank k. The combined part for the calling PE replaces `mine`: `&mut x` is changed in place, a value
+    /// `x` is replaced and returned, and of a symmetric object `&OBJECT` the own copy is changed.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;

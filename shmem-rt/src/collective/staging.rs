@@ -206,7 +206,7 @@ pub(super) struct Ring<'c> {
     /// Offset of the buffer in a member's symmetric memory (`room`), and number of chunks for which the buffer has space (`slots`).
     room: usize,
     slots: usize,
-    /// Number of the collective's first chunk; chunks are counted for the life of the team.
+    /// Index of the collective's first chunk. Indices go on from collective to collective, for the life of the team.
     first: u64,
     /// Number of this collective's chunks that the calling PE has taken.
     taken: usize,

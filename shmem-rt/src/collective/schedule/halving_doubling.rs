@@ -300,8 +300,8 @@ struct Level {
 }
 
 impl Radices {
-    /// The largest radix: a reduction holds the chunks of all other members in slots, of which a window for these chunks has at
-    /// least 8.
+    /// The largest radix: a reduction holds a chunk of every other member in a slot, and a window has at least 8 slots
+    /// for such chunks.
     pub(in crate::collective) const MOST: usize = 8;
 
     /// Returns the radices for `ranks` ranks: mostly fours. Fours need about as many messages as twos, in half the rounds.
@@ -362,7 +362,7 @@ impl Radices {
                 cut_levels.0[cut_levels.1] = number;
                 cut_levels.1 += 1;
             } else {
-                // Such levels use the digits of the levels that cut in turn, so that slices go to different members.
+                // Such levels use, in turn, the digits of the levels that cut, so that slices go to different members.
                 level.decider = cut_levels.0[whole % cut_levels.1];
                 whole += 1;
             }
