@@ -1,10 +1,9 @@
 //! The path of this library in expansions.
 //!
-//! An expansion contains checks, which are functions of this library. A program that puts something else at the
-//! library's path removes them: by `extern crate self as shmem`, for example, its own crate replaces the library. So
-//! expansions with `unsafe` name the library by an `extern crate` inside a block, which always means the crate that the
-//! compiler was given. A path that the program gives may lead anywhere. So it needs the word `unsafe`, as in
-//! `unsafe(crate = path)`, which `forbid(unsafe_code)` refuses.
+//! An expansion contains checks, which are functions of this library. A program that puts something else at the library's
+//! path (itself, by `extern crate self as shmem`) removes them. So expansions with `unsafe` name the library by an
+//! `extern crate` inside a block, which always means the crate that the compiler was given. A path that the program gives may lead
+//! anywhere. So it needs the word `unsafe`, as in `unsafe(crate = path)`, which `forbid(unsafe_code)` refuses.
 
 use std::collections::BTreeSet;
 

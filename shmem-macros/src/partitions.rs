@@ -84,8 +84,7 @@ struct Partition {
     traits: Traits,
 }
 
-/// Checks a partition against earlier ones. If its name is already used, it is not emitted, because rustc would report
-/// the name again.
+/// Checks a partition against earlier ones. A repeated name is not emitted, because rustc would report it again.
 fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, messages::partition_declared_twice(&entry.name));

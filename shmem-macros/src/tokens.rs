@@ -50,8 +50,7 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
             Expr::Range(_) => {
                 is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
             }
-            // Operators need none: a type `&T` parses as a reference, and a literal `-1` may stand where parentheses are
-            // not allowed.
+            // Parenthesised only before a postfix: a type `&T` parses as a reference, and a literal `-1` may have to stand bare.
             Expr::Unary(_) | Expr::Reference(_) | Expr::Closure(_) => is_postfix,
             _ => false,
         };

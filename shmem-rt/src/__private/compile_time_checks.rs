@@ -53,8 +53,7 @@ pub unsafe trait Derived: Sized {
 ///
 /// As for [`Derived`]. `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
 pub unsafe trait DerivedWords: Sized + 'static {
-    /// Only this trait has this item: an expansion that is led to [`Derived`] instead, whose structs can be moved, does
-    /// not compile.
+    /// Only this trait has this item: an expansion that reaches [`Derived`] instead, whose structs can move, does not compile.
     const MOVED_BY_NOTHING: ();
 
     fn seen(self);

@@ -123,8 +123,7 @@ macro_rules! __plain_data {
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
 
-        // SAFETY: the value is one element. The derive lists its fields; `Names` dereferences to `()`, so no other
-        // struct adds fields.
+        // SAFETY: the value is one element. The derive lists its fields; as `Names` dereferences to `()`, there are no others.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Shaped for $holder

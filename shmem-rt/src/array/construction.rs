@@ -147,8 +147,7 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     }
 }
 
-/// Returns whether pages are not placed by chunk: the system places them, or they are in a file, where discarded pages
-/// leave holes.
+/// Returns whether pages are not placed by chunk: the system places them, or discarding them would leave holes in a file.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);

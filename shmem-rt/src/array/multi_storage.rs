@@ -118,8 +118,7 @@ impl<const D: usize> Maker<'_, D> {
             Ok(Vec::new())
         })?;
         let (start, end) = (made.offset, made.offset + bytes);
-        // Pools of different nodes start in different cache sets (if bytes are to spare), or their first blocks would
-        // evict each other.
+        // Pools of different nodes start in different cache sets, so that none evicts another, if there are bytes to spare.
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);

@@ -92,8 +92,7 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
-        // `dynamic_segments::make` checks that there is memory for pages that it populates; memory for other pages is
-        // checked here.
+        // `dynamic_segments::make` checks the memory that it populates; memory that is populated later is checked here.
         let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| dynamic_segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {

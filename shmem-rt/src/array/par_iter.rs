@@ -40,9 +40,8 @@ impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<
     }
 }
 
-/// Splits a consumer into halves until there are `count` consumers. Appends them in order, with the reducers between
-/// them. (Consumers such as that of `find_first` halve their range of positions at each split. Splitting off one at a
-/// time would exhaust it.)
+/// Splits a consumer into halves until there are `count` consumers. Appends them in order, with the reducers between them.
+/// (Consumers may halve a range of positions at each split, which splitting off one at a time would exhaust.)
 fn share<I, C: UnindexedConsumer<I>>(
     consumer: C,
     count: usize,

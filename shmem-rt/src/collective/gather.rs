@@ -356,8 +356,7 @@ impl Collective<'_> {
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };
-                    // Each member begins with its own rank: then members read from different PEs, and the ranks that
-                    // come later have had time to write.
+                    // Members begin with their own ranks: so they read from different PEs, and later ranks have had time to write.
                     let start = rank.clamp(ranks.start, ranks.end - 1);
                     for of in (start..ranks.end).chain(ranks.start..start) {
                         let (part, begin) = (part(&piece, of), lengths.range(of).start);

@@ -83,8 +83,7 @@ impl Collective<'_> {
         let mine = self.activity_with_place(signature, count);
         // SAFETY: only this PE's own record is changed, by the record's methods, which keep its protocol.
         unsafe { endpoint.system() }.record.describe(&mine);
-        // A PE looks up the source line of a call from another language only when another PE asks. That takes long, so
-        // wait for it.
+        // A PE looks up the line of a call from another language only when asked by another PE. Wait for it: that takes long.
         let has_place = |pe: Pe, activity: &Activity| {
             caller::finds().is_none() || pe.on_node().is_none() || !activity.file.is_empty()
         };
