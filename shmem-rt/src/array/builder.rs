@@ -42,10 +42,10 @@ impl<L: ThreadLevel> World<L> {
     /// Begins an array of 1 to 3 dimensions. Each PE's copy is divided into chunks, which are on the PE's NUMA nodes.
     ///
     /// The default [storage](ArrayBuilder::storage) is the value of `SHMEM_ARRAY_STORAGE`. If this is not set, it is
-    /// [`Multi`](crate::array::Multi) on huge pages; else [`Single`](crate::array::Single) if the heap has enough free
-    /// memory, and [`Separate`](crate::array::Separate) if not. An array in a file, or with less than a page per chunk,
-    /// is always `Single`. The default number of [chunks](ArrayBuilder::chunks) is the number of NUMA nodes on which a
-    /// PE has CPUs (the largest number of any PE), but at most the length of the longest dimension.
+    /// [`Single`](crate::array::Single) for an array in a file, or with less than a page per chunk; else
+    /// [`Multi`](crate::array::Multi) on huge pages; else `Single` if the heap has enough free memory, and
+    /// [`Separate`](crate::array::Separate) if not. The default number of [chunks](ArrayBuilder::chunks) is the number of NUMA
+    /// nodes on which a PE has CPUs (the largest number of any PE), but at most the length of the longest dimension.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
