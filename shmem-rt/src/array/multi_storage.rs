@@ -118,7 +118,7 @@ impl<const D: usize> Maker<'_, D> {
             Ok(Vec::new())
         })?;
         let (start, end) = (made.offset, made.offset + bytes);
-        // Pools of different nodes start in different cache sets, so that none evicts another, if there are bytes to spare.
+        // Pools of different nodes start in different cache sets, so that their blocks do not compete, if there are bytes to spare.
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);
