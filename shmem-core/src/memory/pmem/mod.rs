@@ -49,8 +49,7 @@
 //!
 //! # Remaining risk
 //!
-//! Only headers have a checksum. In a header torn by a crash, each byte that all headers of a file share has its value or is 0.
-//! Otherwise an unreadable header is damaged, and the file is refused.
+//! Only headers have a checksum. In a torn one, bytes that all headers of a file share are equal or 0; otherwise it is damaged.
 //!
 //! A regular file cannot be sealed as memfds are. It is locked (`flock`) for as long as any PE has it mapped, has mode 0600, and
 //! belongs to the user of the job; its blocks are allocated at the start. If a process of the same user truncates the file, or the
