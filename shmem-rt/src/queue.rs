@@ -309,7 +309,8 @@ impl<T: PlainData> StealBuffer<T> {
         self.words.on(pe).index(word as usize * LINE)
     }
 
-    /// Returns the PE at distance 2^`step` in the ring: that with the higher number if `behind`, or else that with the lower.
+    /// Returns the PE at distance 2^`step` in the ring of PEs, in the order of their numbers: after this PE if `behind`, or else
+    /// before it.
     fn away<L: ThreadLevel>(&self, world: &World<L>, step: u32, behind: bool) -> Pe {
         let (pes, distance) = (world.n_pes(), 1 << step);
         let number = world.my_pe() + if behind { distance } else { pes - distance };

@@ -24,7 +24,7 @@ use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_
 ///
 /// All PEs must pass the same form and length, and the same symmetric object. Small symmetric objects are copied to private memory.
 /// In larger ones, the PEs of a node read and write each other's copies in place. Another PE may access the calling PE's copy
-/// before it begins the call itself, and after the next barrier. A read in between returns the old or the new value. After a write
+/// before that PE begins the call, and after the next barrier. A read in between returns the old or the new value. After a write
 /// in between, the value written or the collective's may remain.
 ///
 /// # Safety

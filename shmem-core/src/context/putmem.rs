@@ -3,8 +3,8 @@
 //! An address borrows nothing. Between the search for its segment and the end of the copy, another thread may do all that its token
 //! allows, such as free memory. So the search must find only segments that every PE keeps for as long as any token of this PE
 //! exists, and until started operations are complete. Partitions made at the start are never freed. Partitions made at run time are
-//! freed by a call that borrows the world exclusively, so while this PE has no token, and after all endpoints of all PEs have been
-//! quiet. All other memory that can be freed is hidden from the search
+//! freed by a call that borrows the world exclusively, so while this PE has no other token, and after all endpoints of all PEs have
+//! been quiet. All other memory that can be freed is hidden from the search
 //! ([`Segments::insert`](crate::segment_table::Segments::insert)).
 
 use core::panic::Location;

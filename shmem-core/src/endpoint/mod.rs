@@ -321,12 +321,12 @@ impl Drop for Observed<'_> {
 }
 
 /// A token: proof that the job runs, that this thread may issue operations, and that the PE is not in `World::local` or
-/// `World::frozen`. Implemented by the world, by contexts, and by references to either.
+/// `World::frozen`. Implemented by the world, by contexts and sessions, and by references to these.
 ///
 /// # Safety
 ///
-/// A value may exist only while operations are allowed: it must borrow the world, so that `World::local` and `World::frozen`, which
-/// borrow the world exclusively, cannot be entered while the value lives.
+/// A value may be borrowed only while operations are allowed: it must be the world, or borrow the world. So `World::local` and
+/// `World::frozen`, which borrow the world exclusively, cannot be entered while a borrow of the value lives.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",

@@ -56,8 +56,9 @@ impl Group<'_> {
     /// # Safety
     ///
     /// The slot of the PE must have `length` aligned elements at `offset`, and every index must be below `length`. The local memory
-    /// of `request` must cover all positions: values and operands readable until the return, room for results writable for as long
-    /// as `until` says. If `request` changes elements, they must be words of its width.
+    /// of `request` must cover all positions. For as long as `until` says, values must be readable and unchanged, and room for
+    /// results must be writable and accessed by nobody else. If `request` changes elements, they must be words of its width, and
+    /// room for results must be aligned for them.
     unsafe fn carry_out(&self, endpoint: &Endpoint, request: ListRequest<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
@@ -82,8 +83,9 @@ impl Group<'_> {
 ///
 /// # Safety
 ///
-/// The local memory of `request` must have an element per index: values and operands readable until the return, room for results
-/// writable for as long as `until` says. If `request` changes elements, they must be words of its width.
+/// The local memory of `request` must have an element per index. For as long as `until` says, values must be readable and
+/// unchanged, and room for results must be writable and accessed by nobody else. If `request` changes elements, they must be words
+/// of its width, and room for results must be aligned for them.
 pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
@@ -149,8 +151,8 @@ fn group<'g, P: Spread>(
 ///
 /// # Safety
 ///
-/// As [`carry_out`]. In addition, room for results must stay writable until a quiet of `pending`, because results may arrive after
-/// the return.
+/// As [`carry_out`]. In addition, if this function sets `pending`, the rules for room for results must hold until a quiet of
+/// `pending`, because results may arrive after the return.
 #[expect(clippy::too_many_arguments, reason = "those of the whole list, and those of the round")]
 unsafe fn carry_out_round<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,

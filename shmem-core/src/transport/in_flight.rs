@@ -10,7 +10,7 @@
 //! ([`end`](crate::process_exit::end)), so late data is written to memory that still exists.
 //!
 //! `exit` destroys neither thread-locals of other threads nor anything on a stack. One case is not covered: a thread calls `exit`
-//! while transfers of another thread use memory borrowed from its thread-locals, as with `std::thread::scope`.
+//! while another thread has transfers in memory that it borrowed from the first one's thread-locals, as with `std::thread::scope`.
 
 use core::cell::Cell;
 use core::ptr::NonNull;

@@ -8,8 +8,9 @@
 //! A transfer that may continue after its method has returned does continue: the delivering thread reads its source, and writes its
 //! destination or result. Fences do not order gets.
 //!
-//! A dynamic segment (made after the start) gets a new key for each registration. A parcel with an old key or none was sent too
-//! early or too late, and ends the program.
+//! A dynamic segment (made after the start) gets a new key for each registration. A parcel for a segment that is no longer
+//! registered, or with the key of an earlier registration, comes too late, and ends the program. So does an operation of a PE that
+//! has not [learnt](Transport::learn) the key yet.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

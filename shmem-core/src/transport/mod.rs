@@ -46,11 +46,11 @@ pub struct Channel(pub u32);
 /// # Safety
 ///
 /// Implementations must touch only the bytes that the arguments name, and local memory only as long as the argument [`Until`]
-/// allows: until the method returns, or until the end of a later `quiet` of its channel, or of a later [`quiet_pe`](Self::quiet_pe)
-/// of its channel and PE. Methods without that argument must not touch local memory after they return. Only
-/// [`atomic_nbi`](Self::atomic_nbi) may write its result until such a quiet ends. After `quiet`, writes must be remotely visible,
-/// because exclusive access in `World::local` relies on that. All this must hold whichever thread calls quiet, because a thread may
-/// wait for another's operations.
+/// allows: until the method returns, or until the end of a `quiet` of its channel, or of a [`quiet_pe`](Self::quiet_pe) of its
+/// channel and PE, that is called after the method has returned. Methods without that argument must not touch local memory after
+/// they return. Only [`atomic_nbi`](Self::atomic_nbi) may write its result until such a quiet ends. After `quiet`, writes must be
+/// remotely visible, because exclusive access in `World::local` relies on that. All this must hold whichever thread calls quiet,
+/// because a thread may wait for another's operations.
 pub unsafe trait Transport: Send + Sync {
     /// The transport's name, for reports.
     fn name(&self) -> &'static str;

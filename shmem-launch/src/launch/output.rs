@@ -34,9 +34,9 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// Returns the pipes that a PE needs, each as the list of its streams that write to the pipe. A stream in no list writes to the
-/// terminal. If both streams of the launcher are one file, both streams of the PE share a pipe, which keeps their order. Output of
-/// a pipe goes to the first stream of its list.
+/// Returns the pipes that a PE needs, each as the list of its streams that write to the pipe. A stream in no list writes directly
+/// to the launcher's. If both streams of the launcher are one file, both streams of the PE share a pipe, which keeps their order.
+/// Output of a pipe goes to the first stream of its list.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;

@@ -1,8 +1,8 @@
 //! [`Run`]: the event loop of a job. It waits for PEs, their output, and signals, and decides when the job ends.
 //!
 //! If a PE dies, the launcher ends the job. First it waits until the other PEs settle (sleep or end), so that it can report what
-//! they wait for, and report only once a mistake of which all PEs die. Then it sends SIGTERM to the other PEs, and later SIGKILL.
-//! If all other PEs have left the job in order, they end by themselves, and the job's exit code is that of the failed PE.
+//! they wait for, and reports a mistake that ends all PEs only once. Then it sends SIGTERM to the other PEs, and later SIGKILL. If
+//! all other PEs have left the job in order, they end by themselves, and the job's exit code is that of the failed PE.
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -213,9 +213,11 @@ impl TransferBuffer {
     ///
     /// # Safety
     ///
-    /// The result may be used only while `self` lives, and while no result of [`settled`](Self::settled) is used.
+    /// The result may be used only while `self` lives, and while no result of [`settled`](Self::settled) is used. Nobody else may
+    /// write bytes that a method of the result reads, or access bytes that a method writes, during the call.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
-        // SAFETY: the box has `len` bytes, in atomic cells, and no `&[u8]` to them exists (caller).
+        // SAFETY: the box has `len` bytes, in atomic cells. No `&[u8]` to them exists, and nobody else uses the bytes that a method
+        // moves (caller).
         unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
     }
 
@@ -353,7 +355,8 @@ impl StartedRequest {
             moved = state.meet(&self.activity);
             let mut is_over = state.has_met() || mutant("flight-unopened");
             if is_over && let Some(progress) = &mut state.progress {
-                // SAFETY: `result` is used in this call only, while `self` lives. `settled` is called only for a complete request.
+                // SAFETY: `result` is used in this call only, while `self` lives, and `state` is locked. `settled` is called only
+                // for a complete request. Transfers under way only read, and their sources are not written (`pipelined`).
                 let result = unsafe { self.result.target() };
                 // SAFETY: `source` is used in this call only, while `state` lives. Nothing writes it, and `settled` is not called
                 // on it.

@@ -44,8 +44,8 @@ pub struct Fold {
 ///
 /// # Safety
 ///
-/// Both places must be in segments, have equal length, and be equal or disjoint. From a member's entry until all members have left,
-/// nobody may write the member's source or use its destination. A C library demands the same of its program.
+/// Both places must be in segments, have equal length, and be equal or disjoint. While a member is in the call, nobody but the call
+/// may write the member's source or use its destination. A C library passes this rule on to its program.
 #[track_caller]
 pub unsafe fn broadcast(
     team: &Team,

@@ -42,14 +42,14 @@
 //! may be lost. So every opening rewrites the header that it found, with equal bytes in place, and flushes, before it reports the
 //! header to the other PEs.
 //!
-//! *Disk errors.* If persist fails on any PE, all PEs clear the header of g + 1, and persist returns the error. The partition
-//! cannot be persisted again in this job. If clearing fails as well, the job ends. A failed flush leaves pages in the cache that
-//! the disk lacks, and a later flush skips such pages. Compared with W, such a page may look written. So the first persist of a job
-//! writes the whole copy, unless the file is new.
+//! *Disk errors.* If persist fails on any PE, all PEs clear header g + 1, and persist returns the error. The partition cannot be
+//! persisted again in this job. If clearing fails too, the job ends. A failed flush leaves pages in the cache that the disk lacks;
+//! they may equal W, and later flushes skip them. So a job's first persist writes the whole copy, unless the file is new.
 //!
 //! # Remaining risk
 //!
-//! Only headers have a checksum. In a torn one, bytes that all headers of a file share are equal or 0; otherwise it is damaged.
+//! Only headers have a checksum. In a header torn by a crash, each byte that all headers of a file share has its value or is 0.
+//! Otherwise an unreadable header is damaged, and the file is refused.
 //!
 //! A regular file cannot be sealed as memfds are. It is locked (`flock`) for as long as any PE has it mapped, has mode 0600, and
 //! belongs to the user of the job; its blocks are allocated at the start. If a process of the same user truncates the file, or the

@@ -389,10 +389,11 @@ impl Radices {
 
 /// A rank's position and the slices that it holds at each level.
 ///
-/// The number of a slice has a digit for each level that cuts: the index of the piece there. In a complete group each
-/// rank holds one slice, whose digits are those of the rank. In an incomplete group the members also hold the slices of
-/// missing members: each holds the slices whose digits are in a range. The range of a digit does not depend on the other
-/// digits, so slices are found and counted by arithmetic.
+/// The number of a slice has a digit for each level that cuts: the index of the piece there. If all levels cut, each rank
+/// of a complete group holds one slice, whose digits are those of the rank. After a level that keeps slices whole, a rank
+/// may hold none. In an incomplete group the members also hold the slices of missing members. In all cases a rank holds
+/// the slices whose digits are in a range. The range of a digit does not depend on the other digits, so slices are found
+/// and counted by arithmetic.
 struct RankSlices {
     radices: Radices,
     rank: usize,
