@@ -1,7 +1,7 @@
 //! A Rust type for each type of C.
 //!
-//! `long`, `long long`, `int64_t` and `ptrdiff_t` are the same 64-bit integer in Rust, but have routines of their own. So each is
-//! a transparent struct here, from which a row of the table gets the type's name in C.
+//! `long`, `long long` and `int64_t` are all `i64` in Rust, but have routines of their own. So each type is a transparent struct
+//! here, with its C name for the [table of routines](crate::table).
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::fmt;

@@ -114,8 +114,8 @@ pub(crate) fn make(
             let Wanted { request, partition, name, hidden, .. } = wanted;
             let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
             // SAFETY: by the last agreement of `make_in`, every PE has mapped its own part and those of its node, and has the keys
-            // of all other PEs. If the segment is not hidden, only `World::local` and `World::frozen`, which all PEs call, lend
-            // references to it.
+            // of PEs on other nodes. If raw addresses reach the segment (not `hidden`), references to it exist only inside
+            // `World::local` and `World::frozen`, phases that all PEs open together, so no PE writes by an address then.
             unsafe { job.memory.segments.insert(place.index, segment, hidden) };
             job.memory.dynamic.lock().registrations += 1;
             Ok(Made { index: place.index, offset: place.offset, said })

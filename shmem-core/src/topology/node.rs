@@ -56,7 +56,7 @@ pub enum Evidence {
     Speed,
     /// The type of the memory.
     Subtype,
-    /// The size of the memory: a guess.
+    /// Only the size of the memory, from which its kind is guessed.
     Guess,
 }
 

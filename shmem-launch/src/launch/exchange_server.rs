@@ -89,7 +89,8 @@ impl<D> Rendezvous<D> {
     fn arrive(&mut self, pe: usize, step: CollectiveCall) -> Result<Option<Met<D>>, String> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
-        // Only PEs of one host must be in the same call. A share waits for one host only, so other hosts may be one call ahead.
+        // PEs of the same host must be in the same call, so only they are compared. Other hosts may be further on, because a share
+        // is complete as soon as all PEs of one host have arrived.
         if let Some((other, there)) = neighbours.find_map(|(other, seat)| Some((*other, seat.arrived?)))
             && there != step
         {

@@ -50,7 +50,7 @@ impl Vertex {
         Self { first: rank, end: rank + 1 }
     }
 
-    /// Returns the largest vertex, in the tree of `ranks` ranks, that begins with the first rank of a run and is inside the run.
+    /// In the tree of `ranks` ranks, returns the largest vertex whose first rank is `run.start` and whose ranks are all in `run`.
     pub(super) fn largest_in(run: Range<usize>, ranks: usize) -> Self {
         let Range { start: first, end } = run;
         assert!(first < end && end <= ranks, "{first}..{end} are no run of {ranks} ranks");

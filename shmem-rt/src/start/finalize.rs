@@ -40,7 +40,7 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
     world.team().meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
     if let Some(observers) = &job.observers {
         let strangers = job.network.far.as_ref().map_or(0, |far| far.strangers());
-        let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
+        let concluded = observers.conclude(traffic(job), strangers, job.bootstrap.as_ref());
         concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
     }
     // SAFETY: only the record of this PE is changed, by the record's own methods, which keep its protocol.
@@ -57,8 +57,8 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
     job.bootstrap.finish();
 }
 
-/// Returns the sum of this PE's traffic with all other nodes.
-fn sent(job: &Job) -> Traffic {
+/// Returns the sum of this PE's operations on PEs of other nodes, and of their bytes in both directions.
+fn traffic(job: &Job) -> Traffic {
     let all = job.network.counted.iter().flat_map(|counted| counted.traffic());
     all.fold(Traffic::default(), |sum, one| Traffic {
         operations: sum.operations + one.operations,

@@ -116,7 +116,7 @@ impl Hints {
         self.private.saturating_add(self.serialized)
     }
 
-    /// Number of domains of all levels.
+    /// Number of domains, summed over the three thread levels.
     pub const fn total(self) -> usize {
         self.unlocked().saturating_add(self.multiple)
     }

@@ -118,7 +118,7 @@ impl Delivery {
         last.is_some_and(|(last, _)| *last > epoch)
     }
 
-    /// Removes a random parcel that fences order after no other parcel. `roll` returns random numbers.
+    /// Removes and returns a random parcel, among those that no fence orders behind another parcel. `roll` returns random numbers.
     pub(super) fn draw(&mut self, roll: impl Fn() -> u64) -> Option<Parcel> {
         let any = |count: usize| roll() as usize % count;
         if self.lots.is_empty() {
