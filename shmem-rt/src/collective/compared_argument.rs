@@ -115,18 +115,21 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     }
 
     /// Returns the object and its number of items; None for private memory and for zero-sized items.
+    #[inline]
     fn object(&self) -> Option<(Extent, usize)> {
         let place = self.place?;
         Some((place, place.bytes.checked_div(self.size)?))
     }
 
     /// Returns [`object`](Self::object), or None if `written` overlaps the object: the items must then be copied first.
+    #[inline]
     fn object_apart(&self, written: Option<Extent>) -> Option<(Extent, usize)> {
         self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
     }
 
     /// Calls `read` with the items and their number, for a collective that reads all items and writes to `written`. Notifies the
     /// observer.
+    #[inline]
     pub(super) fn given<T, I, R>(
         &self,
         of: &T,
@@ -145,6 +148,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     }
 
     /// Calls `read` with a list, for a collective that writes to `written`. The caller notifies the observer of the reads.
+    #[inline]
     pub(super) fn source<S, I, R>(
         &self,
         of: &S,
@@ -162,6 +166,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     }
 
     /// Calls `write` with a list, for a collective that writes to the list. The caller notifies the observer.
+    #[inline]
     pub(super) fn destination<D, I, R>(&self, of: D, write: impl FnOnce(RecvBuf<'_>) -> R) -> R
     where
         D: Destination<I>,
