@@ -20,9 +20,9 @@
 //! `each` changes listed words, and `fetch` also requests their old values. `borrow` requests a grant of bounce slots; each write
 //! to a slot carries the grant's secret `mark`. The three bytes after `kind` are, in a put: number of loops, signal operation with
 //! the bit of a patient sender, signal segment; in a get: number of loops; in answers: number of acknowledgements; in a grant:
-//! whether there is one; in a list: operation, and a bit for each operand that is given per word. A single word is a list of length
-//! 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. The field `segment` of answers has a bit for
-//! each free slot, and that of grants the number of their first slot.
+//! whether there is one; in a list: operation, and a bit for each operand that is given per word. A single word is a list of
+//! one index. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. The field `segment` of answers has a bit
+//! for each free slot, and that of grants the number of their first slot.
 //!
 //! The receiver checks all fields, and refuses an inconsistent message with a [`Malformed`].
 
