@@ -18,8 +18,8 @@ pes=8
 modules=("$@")
 [ $# -gt 0 ] || modules=(basic:: collectives::histories collectives::sums collectives::items)
 bin=$(realpath -m "${CARGO_TARGET_DIR:-target}")/debug
-# The checksum of all bits of heat2d's result with `--tolerance 6`, as in examples/tests/programs.
-heat='checksum cb1f82b05cc72ae8'
+# The checksum of all bits of heat2d's result with `--tolerance 6`.
+heat=$(cat examples/heat2d/checksum.txt)
 
 if ! is_inside; then
     # --workspace, as in unit.sh: nothing is built twice.
