@@ -45,7 +45,7 @@ echo '-- unit tests'
 # Left out: tests of what qemu does not emulate (which signals a library handles, the contents of core dumps), and tests that take
 # minutes.
 cargo test --quiet --target $target -p shmem-core --lib -- \
-    shared:: strided:: context:: indexed:: object:: segment sync:: system_area:: fixed_text const_format padded text_table halo:: \
+    shared:: strided:: context:: indexed:: object:: segment sync:: system_area:: text:: const_format padded text_table halo:: \
     --skip mapping "${skip[@]}"
 
 if [ ${#skip[@]} -eq 0 ]; then

@@ -20,10 +20,10 @@ export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=1 RUST_BACKTRACE=0
 # Left to unit.sh and sanitize.sh: tests that allocate large memory or draw many cases, which take minutes under Miri; and tests
 # of arithmetic and refusals, which touch no memory.
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
-    segment fixed_text const_format linker_section context::endpoints heap::statics \
+    segment text:: const_format linker_section context::endpoints heap::statics \
     strided::tests strided::kernel padded text_table array:: \
     --skip context::mapping \
-    --skip later_segments --skip no_two_objects_overlap --skip context::tests \
+    --skip dynamic_segments --skip no_two_objects_overlap --skip context::tests \
     --skip what_is_too_long --skip the_pitch_is_the_least \
     --skip an_axis_takes --skip refused \
     --skip lists_that_change_words --skip missing_operands --skip no_overlap_is_missed --skip array::tests::chunk \

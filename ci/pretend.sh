@@ -1,7 +1,8 @@
 # What the steps on pretend hosts have in common. Sourced by them, in bash.
 #
 # Such a step runs in namespaces of its own, so names and addresses of steps do not collide, and all processes of a step end with
-# it. So several steps run at once. shellcheck shell=bash
+# it. So several steps run at once.
+# shellcheck shell=bash
 
 own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
 

@@ -1,4 +1,5 @@
-# shellcheck shell=bash Pages must lie where the traits of a partition say. Then tests of partitions in files that other steps
+# shellcheck shell=bash
+# Pages must lie where the traits of a partition say. Then tests of partitions in files that other steps
 # leave out: as root, on small and read-only file systems; and on a file system that cannot reserve blocks. Read by ci/numa.sh.
 
 tests=$(test_binary shmem-core --lib)
