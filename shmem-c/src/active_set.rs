@@ -16,9 +16,9 @@ use std::fmt;
 use shmem::c_interface::collective::{self, Fold};
 use shmem::{Pe, Team};
 use shmem_core::context::{Endpoint, untyped};
-use shmem_core::fixed_text::counted;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
+use shmem_core::text::counted;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use crate::collective::{place, required_rank};

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use shmem_core::context::Endpoint;
 use shmem_core::context::untyped::{self, Relation, WordSet};
-use shmem_core::fixed_text::Text;
 use shmem_core::observe::{Call, Family, Wait};
 use shmem_core::system_area::Activity;
+use shmem_core::text::Text;
 
 use crate::call_site::CallSite;
 use crate::context;

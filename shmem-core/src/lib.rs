@@ -33,7 +33,7 @@
 //! proc_sys        reads files of `proc` and `sys`, real or simulated
 //! cpu_list        lists of numbers: `0-3,8`
 //! run_length      run-length encoded lists
-//! fixed_text      short texts of fixed size, for records that other processes read
+//! text            pieces of texts: counts, differences, keywords, and texts of fixed size for records
 //! loom_atomics    atomics, fences and futexes, and their replacements in models of loom
 //! planted_fault   faults that tests and models must find
 //! loader          C libraries, loaded at run time without changing the program's signal handlers
@@ -50,7 +50,6 @@ pub mod context;
 pub mod cpu_list;
 pub mod endpoint;
 pub mod exclusion;
-pub mod fixed_text;
 #[cfg(test)]
 mod fixture;
 pub mod halo;
@@ -77,6 +76,7 @@ pub mod strided;
 pub mod symmetric_data;
 pub mod sync;
 pub mod system_area;
+pub mod text;
 pub mod text_table;
 pub mod topology;
 pub mod transport;

@@ -6,9 +6,9 @@
 
 use core::mem::offset_of;
 
-use crate::fixed_text::Text;
 use crate::object::{Descriptor, Library};
 use crate::partition::{Declaration, StaticEntry};
+use crate::text::Text;
 
 /// The section of the records of symmetric statics.
 pub const STATICS: &str = "shmem_sym";

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use shmem_grammar::show_size;
 
 use crate::exclusion::Mutex;
-use crate::fixed_text::Text;
+use crate::text::Text;
 
 /// Upper limit on the segments of a slot: indices are bytes, and 255 stands for no segment.
 pub const MAX_SEGMENTS: usize = 255;

@@ -18,9 +18,9 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use crate::fixed_text::Text;
 use crate::shared;
-use crate::sync::{BarrierFlags, Doorbell, NodeBarrier, RingWords, SignatureWords};
+use crate::sync::{BarrierLines, Doorbell, NodeBarrier, RingWords, SignatureWords};
+use crate::text::Text;
 
 /// Bytes of addresses reserved for the system area, which has memory for touched pages only.
 pub const SYSTEM_BYTES: usize = 32 << 20;
@@ -77,7 +77,7 @@ pub struct SystemArea {
     /// Chunk counters of the blocking collectives of the world, the team of all PEs.
     pub window: ChunkCounters,
     /// The slots of `window`, or the ring buffer that replaces them.
-    pub window_room: Room<RING_BYTES>,
+    pub chunk_slots: Room<RING_BYTES>,
     /// Words of nonblocking collectives, by the team's index. A team's collectives use its entries in turn.
     pub requests: [[RequestArea; MOST_REQUESTS]; MAX_TEAMS],
     /// Slots (buffers) of the nonblocking collectives of the world, the team of all PEs.
@@ -88,7 +88,7 @@ pub struct SystemArea {
 
 const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <= RING_BYTES);
 const _: () = assert!(
-    offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<ChunkCounters>()
+    offset_of!(SystemArea, chunk_slots) == offset_of!(SystemArea, window) + size_of::<ChunkCounters>()
 );
 
 /// One team's words on one PE. Successive barriers use the two elements of an array in turn, because a PE that is one barrier ahead
@@ -96,7 +96,7 @@ const _: () = assert!(
 #[repr(C, align(128))]
 pub struct TeamArea {
     /// Cache lines of this PE, which other members poll in a flag barrier.
-    pub lines: BarrierFlags,
+    pub lines: BarrierLines,
     /// Counter barrier of the node (on the node's first member).
     pub node: NodeBarrier,
     /// Arrivals in the dissemination rounds between nodes (on a node's first member).

@@ -10,7 +10,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;
 use shmem_core::heap::Released;
-use shmem_core::sync::{Arrival, BarrierFlags, Doorbell, NodeBarrier, RingWords, Shown, Turn, Turns};
+use shmem_core::sync::{Arrival, BarrierLines, Doorbell, NodeBarrier, RingWords, Shown, Turn, Turns};
 
 /// Checks the interleavings of a model with at most `preemptions` preemptions. Two preemptions find nearly all faults. Without this
 /// bound, a model of three threads takes too long.
@@ -180,7 +180,7 @@ fn barrier_finds_who_came_for_something_else() {
 #[derive(Default)]
 struct InLines {
     bell: Doorbell,
-    lines: BarrierFlags,
+    lines: BarrierLines,
     contributions: [UnsafeCell<u64>; 4],
 }
 
@@ -188,7 +188,7 @@ struct InLines {
 unsafe impl Sync for InLines {}
 
 /// Each PE contributes to every barrier round, and then reads the contributions of the other PEs to this round.
-fn barrier_by_flags(pes: usize, barriers: u64) {
+fn barrier_by_lines(pes: usize, barriers: u64) {
     let shared: Arc<Vec<InLines>> = Arc::new((0..pes).map(|_| InLines::default()).collect());
     let run = move |shared: &Vec<InLines>, me: usize| {
         for count in 1..=barriers {
@@ -215,13 +215,13 @@ fn barrier_by_flags(pes: usize, barriers: u64) {
 }
 
 #[test]
-fn flags_bring_contributions_through_five_barriers() {
-    bounded(2, || barrier_by_flags(2, 5));
+fn lines_bring_contributions_through_five_barriers() {
+    bounded(2, || barrier_by_lines(2, 5));
 }
 
 #[test]
-fn flags_hold_three_pes_for_two_barriers() {
-    bounded(2, || barrier_by_flags(3, 2));
+fn lines_hold_three_pes_for_two_barriers() {
+    bounded(2, || barrier_by_lines(3, 2));
 }
 
 /// Memory in which one PE receives an exchange's messages from one neighbour, two in turn. Loom reports accesses to the data that

@@ -58,8 +58,8 @@ pub mod globals {
     use std::os::fd::OwnedFd;
 
     use shmem_core::context::Initiator as _;
-    use shmem_core::fixed_text::Text;
     use shmem_core::memory::Request;
+    use shmem_core::text::Text;
 
     use crate::dynamic_segments::{self, Wanted};
     use crate::error::Result;

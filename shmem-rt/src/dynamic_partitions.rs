@@ -4,12 +4,12 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator as _;
-use shmem_core::fixed_text::{Text, counted};
 use shmem_core::heap::{Allocator, statics};
 use shmem_core::memory::Request;
 use shmem_core::partition::{Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError};
 use shmem_core::run_length::EqualRun;
 use shmem_core::segment_table::FIRST_DYNAMIC;
+use shmem_core::text::{Text, counted};
 use shmem_launch::codec;
 
 use crate::dynamic_segments::{self, Wanted};

@@ -18,11 +18,11 @@
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use serde::{Deserialize, Serialize};
-use shmem_core::fixed_text::Text;
 use shmem_core::heap::{Allocation, Allocator, Owner};
 use shmem_core::memory::{DynamicSegment, FilePart, MemoryError, Request};
 use shmem_core::partition::Grant;
 use shmem_core::segment_table::Segment;
+use shmem_core::text::Text;
 use shmem_launch::codec::{self, Message};
 use shmem_launch::diagnostics::say;
 
@@ -30,7 +30,7 @@ use crate::collective::Agreed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::nearest_memory::may_ask;
-use crate::state::dynamic_segments::End;
+use crate::state::dynamic_memory::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::panic::Location;
 
-use shmem_core::fixed_text::counted;
+use shmem_core::text::counted;
 
 /// A result whose error type is [`struct@Error`] unless another is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -6,13 +6,13 @@
 use std::fmt;
 
 use shmem_core::context::{Initiator, Stores};
-use shmem_core::fixed_text::counted;
 use shmem_core::halo::{Edge, Halo, HaloToken};
 use shmem_core::indexed::{Distribution, Indexed, ListIndex, Listed, Over};
 use shmem_core::object::On;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::{PlainData, SymmetricData};
+use shmem_core::text::counted;
 
 use crate::error::Result;
 use crate::group::CallSignature;

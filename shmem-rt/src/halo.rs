@@ -7,13 +7,13 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
-use shmem_core::fixed_text::Text;
 use shmem_core::halo::{Edge, Halo, HaloPlan};
 use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::object::SymBox;
 use shmem_core::partition::{Traits, show_size};
 use shmem_core::symmetric_data::PlainData;
+use shmem_core::text::Text;
 
 use crate::caller::at;
 use crate::dynamic_segments::{self, Wanted};

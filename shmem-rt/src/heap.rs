@@ -7,12 +7,12 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::fixed_text::Text;
 use shmem_core::heap::{Allocation, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, PartitionError, Table, default, show_size};
 use shmem_core::shared;
 use shmem_core::symmetric_data::{Contents, MemoryHints};
+use shmem_core::text::Text;
 use shmem_launch::diagnostics::say;
 
 use crate::caller::at;

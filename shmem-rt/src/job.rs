@@ -22,7 +22,7 @@ use crate::cost_model::Model;
 use crate::members::Members;
 use crate::observe::Observers;
 use crate::state::contexts_domains::ContextTable;
-use crate::state::dynamic_segments::DynamicMemory;
+use crate::state::dynamic_memory::DynamicMemory;
 use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
 use crate::state::persistent_partition::PersistentPartition;
@@ -92,7 +92,7 @@ pub(crate) struct Memory {
     pub(crate) partitions: RwLock<Partitions>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) released: Arc<Released>,
-    pub(crate) shelves: Arc<Mutex<Vec<PersistentPartition>>>,
+    pub(crate) persistent_partitions: Arc<Mutex<Vec<PersistentPartition>>>,
     pub(crate) names: ObjectNames,
     pub(crate) segments: Arc<Segments>,
     pub(crate) dynamic: Mutex<DynamicMemory>,

@@ -8,10 +8,10 @@
 use std::panic::Location;
 
 use shmem_core::context::{Amo, Initiator, Rma, wait_for};
-use shmem_core::fixed_text::Text;
 use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On, SymBox, Symmetric};
 use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
+use shmem_core::text::Text;
 
 use crate::caller::at;
 use crate::thread::{HeldLock, ThreadLevel, thread_number};

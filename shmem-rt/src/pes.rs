@@ -5,9 +5,9 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::{Index, Range};
 
-use shmem_core::fixed_text::counted;
 use shmem_core::indexed::Ranked;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use crate::members::Members;
 

@@ -16,7 +16,7 @@
 //!    was started earlier arrives later.
 //! 4. The barrier before the body is checked: if a PE enters it for another purpose than to open a phase, the job ends. This check
 //!    does not rely on hashes. On a node, a word of the barrier counts the PEs that open a phase (`NodeBarrier`), or each PE sees a
-//!    bit for this purpose in a cache line of each other PE (`BarrierFlags`). Between nodes, words contain this bit; each is
+//!    bit for this purpose in a cache line of each other PE (`BarrierLines`). Between nodes, words contain this bit; each is
 //!    written by one node and compared as a whole. So when a phase opens, (2) and (3) hold for every PE. No PE can leave the phase
 //!    before all PEs have entered the barrier after the body, which is the only collective that a PE in a phase can enter. A hash
 //!    checks that all PEs name the same objects. This check finds mistakes, but soundness does not rely on it: a PE opens only its

@@ -10,11 +10,11 @@ use std::fmt;
 use std::panic::Location;
 
 use shmem_core::context::{Amo, Initiator, Rma, wait_for};
-use shmem_core::fixed_text::counted;
 use shmem_core::object::{Atomic, On, SymBox};
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::PlainData;
+use shmem_core::text::counted;
 
 use crate::error::Result;
 use crate::group::CallSignature;

@@ -61,7 +61,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-    use shmem_core::fixed_text::Text;
+    use shmem_core::text::Text;
 
     use super::*;
 

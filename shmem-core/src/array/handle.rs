@@ -11,11 +11,11 @@ use super::geometry::{ArrayRange, Geometry};
 use super::storage::{Chosen, Storage, StorageKind};
 use super::view::{ArrayLayout, ArrayMut, ArrayRef};
 use crate::endpoint::Endpoint;
-use crate::fixed_text::counted;
 use crate::heap::Released;
 use crate::object::{Extent, SymmetricObject, no_subscripts};
 use crate::strided::Piece;
 use crate::symmetric_data::SymmetricData;
+use crate::text::counted;
 
 /// Handle of a symmetric array whose chunks are on the NUMA nodes of each PE.
 ///

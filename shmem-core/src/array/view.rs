@@ -12,8 +12,8 @@ use super::geometry::Geometry;
 use super::index::{ArrayIndex, refuse};
 use super::iterators::{ArrayRoute, Elements, Indices, Route as _, Run, Slices};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
-use crate::fixed_text::counted;
 use crate::symmetric_data::copied;
+use crate::text::counted;
 
 /// A read-only view of an array, which `World::frozen` passes to its closure.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::fixed_text::Text;
 use crate::fixture::{Slots, Token, assert_says, boxed, refusal};
 use crate::object::{Atomic, Signal};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment_table::{Segment, Segments};
 use crate::system_area::SYSTEM_BYTES;
+use crate::text::Text;
 
 const HEAP: usize = 4096;
 

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crate::endpoint::{Endpoint, Initiator};
-use crate::fixed_text::Text;
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
 use crate::observe::{Call, Family, Wait};
 use crate::symmetric_data::SymmetricData;
 use crate::system_area::Activity;
+use crate::text::Text;
 use crate::transport::{AtomicOp, Number, Width, atomic_op};
 
 impl<'a, T: Waitable> Here<'a, T> {

@@ -287,9 +287,9 @@ mod tests {
     }
 
     /// Looks of all who sleep, one behind the other, so many times; whether the job was found to stand.
-    fn looks(seats: &[Seat<'_>], vigils: &mut [SleepingThread<'_>], times: usize) -> bool {
+    fn looks(seats: &[Seat<'_>], sleeping_threads: &mut [SleepingThread<'_>], times: usize) -> bool {
         for _ in 0..times {
-            vigils.iter_mut().for_each(|sleeping| sleeping.look(&mut || false, &|| ()));
+            sleeping_threads.iter_mut().for_each(|sleeping| sleeping.look(&mut || false, &|| ()));
         }
         seats.iter().any(|seat| seat.stands.swap(false, Ordering::Relaxed))
     }
@@ -298,21 +298,22 @@ mod tests {
     fn who_has_left_the_job_is_not_asked() {
         let job = job(&[3]);
         let seats = seats(&job);
-        let mut vigils: Vec<_> = seats[..2].iter().map(|seat| SleepingThread::begin(seat)).collect();
-        assert!(!looks(&seats, &mut vigils, 9), "PE 2 runs");
+        let mut sleeping_threads: Vec<_> =
+            seats[..2].iter().map(|seat| SleepingThread::begin(seat)).collect();
+        assert!(!looks(&seats, &mut sleeping_threads, 9), "PE 2 runs");
         job[0][2].set_stage(Stage::Finished);
-        assert!(looks(&seats, &mut vigils, 9));
+        assert!(looks(&seats, &mut sleeping_threads, 9));
     }
 
     #[test]
     fn what_is_over_is_not_taken_for_a_wait() {
         let job = job(&[2]);
         let seats = seats(&job);
-        let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
+        let mut sleeping_threads: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
         let over = Cell::new(false);
         for _ in 0..9 {
-            vigils[0].look(&mut || false, &|| ());
-            vigils[1].look(&mut || over.replace(true), &|| ());
+            sleeping_threads[0].look(&mut || false, &|| ());
+            sleeping_threads[1].look(&mut || over.replace(true), &|| ());
         }
         assert!(!looks(&seats, &mut [], 0), "PE 1 has seen that it may go on");
     }
@@ -327,14 +328,14 @@ mod tests {
     fn all_sleep_and_nobody_can_act() {
         for job in JOBS.map(job) {
             let seats = seats(&job);
-            let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
-            assert!(!looks(&seats, &mut vigils, 2), "one round is no proof");
-            assert!(looks(&seats, &mut vigils, MANY));
+            let mut sleeping_threads: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
+            assert!(!looks(&seats, &mut sleeping_threads, 2), "one round is no proof");
+            assert!(looks(&seats, &mut sleeping_threads, MANY));
             assert!(
                 seats[1..].iter().all(|seat| !seat.stands.load(Ordering::Relaxed)),
                 "the first one says so"
             );
-            drop(vigils);
+            drop(sleeping_threads);
             assert!(job.iter().flatten().all(|record| record.sleeping() == 0));
         }
     }
@@ -345,17 +346,21 @@ mod tests {
         for job in JOBS.map(job) {
             let seats = seats(&job);
             for (at, seat) in seats.iter().enumerate() {
-                let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
+                let mut sleeping_threads: Vec<_> =
+                    seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
                 seat.is_closed.store(false, Ordering::Relaxed);
-                assert!(!looks(&seats, &mut vigils, MANY), "it has something under way, or that may act");
+                assert!(
+                    !looks(&seats, &mut sleeping_threads, MANY),
+                    "it has something under way, or that may act"
+                );
                 seat.is_closed.store(true, Ordering::Relaxed);
                 // It does not look: it may be stopped, and have been woken before.
-                let stopped = vigils.remove(at);
-                assert!(!looks(&seats, &mut vigils, MANY));
+                let stopped = sleeping_threads.remove(at);
+                assert!(!looks(&seats, &mut sleeping_threads, MANY));
                 drop(stopped);
-                assert!(!looks(&seats, &mut vigils, MANY), "it runs");
-                vigils.insert(at, SleepingThread::begin(seat));
-                assert!(looks(&seats, &mut vigils, MANY));
+                assert!(!looks(&seats, &mut sleeping_threads, MANY), "it runs");
+                sleeping_threads.insert(at, SleepingThread::begin(seat));
+                assert!(looks(&seats, &mut sleeping_threads, MANY));
             }
         }
     }
@@ -364,18 +369,18 @@ mod tests {
     fn who_was_awake_since_the_last_wave_begins_the_waves_anew() {
         for job in JOBS.map(job) {
             let seats = seats(&job);
-            let mut vigils: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
+            let mut sleeping_threads: Vec<_> = seats.iter().map(|seat| SleepingThread::begin(seat)).collect();
             let mut waves = 0;
             for _ in 0..5 * MANY {
                 // One after the other is awake, each behind another wave.
                 if job[0][0].echoed() > waves {
                     waves = job[0][0].echoed();
-                    vigils[waves as usize % seats.len()].turn();
+                    sleeping_threads[waves as usize % seats.len()].turn();
                 }
-                assert!(!looks(&seats, &mut vigils, 1), "behind wave {waves}");
+                assert!(!looks(&seats, &mut sleeping_threads, 1), "behind wave {waves}");
             }
             assert!(waves > seats.len() as u64);
-            assert!(looks(&seats, &mut vigils, MANY));
+            assert!(looks(&seats, &mut sleeping_threads, MANY));
         }
     }
 }

@@ -13,12 +13,12 @@ use super::{Halo, no_edge};
 use crate::context::strided::put_part;
 use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, wait_for};
 use crate::endpoint::{Endpoint, Initiator, Stores};
-use crate::fixed_text::counted;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::strided::PartOfSlice;
 use crate::symmetric_data::PlainData;
 use crate::sync::{Doorbell, Turn};
+use crate::text::counted;
 use crate::transport::{AtomicOp, Width, atomic_op, shm};
 
 impl<T: PlainData> Halo<T> {

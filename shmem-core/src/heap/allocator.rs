@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use shmem_grammar::show_size;
 
 use super::error::HeapError;
-use crate::fixed_text::Text;
 use crate::memory::ADDRESS_ALIGN;
+use crate::text::Text;
 
 /// Offsets and sizes of blocks are multiples of this number of bytes, so different objects never share a cache line.
 pub const MIN_ALIGN: usize = 64;

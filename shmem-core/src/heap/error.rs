@@ -2,8 +2,8 @@
 
 use shmem_grammar::{short_size, show_size};
 
-use crate::fixed_text::Text;
 use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
+use crate::text::Text;
 
 /// The error of a full heap, an invalid alignment, or a block that cannot be freed or resized. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

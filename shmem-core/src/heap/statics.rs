@@ -10,8 +10,8 @@
 
 use shmem_grammar::show_size;
 
-use crate::fixed_text::Text;
 use crate::partition::{PartitionSpec, StaticEntry};
+use crate::text::Text;
 
 use super::error::setting;
 use super::{MAX_ALIGN, MIN_ALIGN};

@@ -1,7 +1,7 @@
 //! Batches: updates that a loop issues one by one, buffered and carried out as lists.
 //!
 //! A batch buffers at most [`BUDGET`] bytes, whatever the number of PEs. If all words are on this node and their updates are not
-//! [combined](super::combined), a list gains only by hiding memory latency. Then fewer updates are buffered, so that the buffer
+//! [combined](super::combined_updates), a list gains only by hiding memory latency. Then fewer updates are buffered, so that the buffer
 //! fits the first-level cache.
 //!
 //! Buffered updates are carried out when the program's closure returns, and dropped if the closure panics.

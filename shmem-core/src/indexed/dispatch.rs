@@ -11,10 +11,10 @@ use super::node_lists::Near;
 use super::operation::{ListOp, OneOrEach};
 use super::remote_lists::{carry_out, with_kept};
 use crate::endpoint::Endpoint;
-use crate::fixed_text::counted;
 use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{self, Call, Family};
 use crate::symmetric_data::{PlainData, copied};
+use crate::text::counted;
 pub(super) use crate::transport::ListRequest;
 use crate::transport::{Change, Until, Width};
 

@@ -2,10 +2,10 @@
 
 use core::ops::RangeFull;
 
-use crate::fixed_text::counted;
 use crate::object::{On, PlaceIndex, object_at};
 use crate::pe::Pe;
 use crate::symmetric_data::{Contents, SymmetricData, copied};
+use crate::text::counted;
 
 /// An index of a list: `u32`, `u64` or `usize`.
 #[diagnostic::on_unimplemented(

@@ -8,9 +8,9 @@ use super::distribution::Distribution;
 use super::distribution::sealed::Map;
 use crate::context::{NonBlocking, Rma};
 use crate::endpoint::{Initiator, Stores};
-use crate::fixed_text::counted;
 use crate::object::{On, object_at};
 use crate::symmetric_data::{PlainData, SymmetricData};
+use crate::text::counted;
 
 /// Minimum size of a contiguous run, in bytes, that is transferred by itself. Shorter runs are transferred as a list of elements.
 const TOGETHER: usize = 256;

@@ -18,10 +18,10 @@ use core::ops::Range;
 use super::error::{MemoryError, Size};
 use super::mapping::HUGE;
 use super::segment_request::Request;
-use crate::fixed_text::Text;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment_table::{SYSTEM, Segment, Segments};
 use crate::system_area::SYSTEM_BYTES;
+use crate::text::Text;
 use crate::topology::Topology;
 
 /// Upper limit on the granules of a slot, because the table of segments has an entry for each.

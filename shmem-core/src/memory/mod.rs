@@ -1,21 +1,21 @@
 //! Memory of the heaps: memfds, page sizes, and the arena.
 //!
 //! ```text
-//! arena             the addresses of all PEs of the node, one slot for each PE; creates and attaches memory
-//! layout            the division of a slot among partitions and dynamic segments
-//! dynamic_segments  allocation of the addresses for dynamic segments, which are made after init
-//! own_memory        makes the memory of one PE, with the pages that it can get
-//! pmem              partitions in files, which survive the job
-//! capacity          whether memory, addresses and files suffice, before memory is made
-//! segment_request   requests for the memory of a segment
-//! pages             page sizes, and the choice among them
-//! placement         the choice of NUMA nodes
-//! numa              setting and comparing the nodes of pages
-//! peer_memory       which bytes of a peer's slot are in which file; the checks before they are mapped
-//! sealed            lists that the PEs of a node share
-//! machine_memory    memory and control groups, read from /proc and /sys
-//! mapping           system calls
-//! error             error texts
+//! arena            the addresses of all PEs of the node, one slot for each PE; creates and attaches memory
+//! layout           the division of a slot among partitions and dynamic segments
+//! dynamic_range    allocation of the addresses for dynamic segments, which are made after init
+//! own_memory       makes the memory of one PE, with the pages that it can get
+//! pmem             partitions in files, which survive the job
+//! capacity         whether memory, addresses and files suffice, before memory is made
+//! segment_request  requests for the memory of a segment
+//! pages            page sizes, and the choice among them
+//! placement        the choice of NUMA nodes
+//! numa             setting and comparing the nodes of pages
+//! peer_memory      which bytes of a peer's slot are in which file; the checks before they are mapped
+//! sealed           lists that the PEs of a node share
+//! machine_memory   memory and control groups, read from /proc and /sys
+//! mapping          system calls
+//! error            error texts
 //! ```
 //!
 //! At start, a PE computes its [`SlotLayout`], reserves addresses ([`Arena::reserve`]), creates its memory ([`Arena::create`]),
@@ -24,7 +24,7 @@
 
 mod arena;
 mod capacity;
-mod dynamic_segments;
+mod dynamic_range;
 mod error;
 mod layout;
 mod machine_memory;
@@ -42,7 +42,7 @@ mod segment_request;
 mod tests;
 
 pub use arena::Arena;
-pub use dynamic_segments::{DynamicRange, DynamicSegment};
+pub use dynamic_range::{DynamicRange, DynamicSegment};
 pub use error::MemoryError;
 pub use layout::SlotLayout;
 pub use machine_memory::{Limit, Machine};

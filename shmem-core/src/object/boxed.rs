@@ -5,10 +5,10 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use super::On;
-use crate::fixed_text::counted;
 use crate::heap::Released;
 use crate::pe::OnPe;
 use crate::symmetric_data::Contents;
+use crate::text::counted;
 
 /// Handle of an object on a symmetric heap, at the same offset on every PE.
 ///

@@ -3,8 +3,8 @@
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::OnceLock;
 
-use crate::fixed_text::counted;
 use crate::symmetric_data::{Contents, SymmetricData};
+use crate::text::counted;
 
 /// An index of a part of a place: a number, or any range of numbers.
 ///

@@ -11,9 +11,9 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
 use super::index::PlaceIndex;
 use crate::endpoint::Initiator;
-use crate::fixed_text::counted;
 use crate::pe::Pe;
 use crate::symmetric_data::{Contents, SymmetricData, copied};
+use crate::text::counted;
 
 /// A symmetric object on one PE, or a part of it: the argument of put, get and atomics.
 ///

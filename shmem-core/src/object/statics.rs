@@ -10,10 +10,10 @@ use core::marker::PhantomData;
 
 use super::On;
 use crate::endpoint::POISON;
-use crate::fixed_text::Text;
 use crate::partition::{Declaration, StaticEntry};
 use crate::pe::OnPe;
 use crate::symmetric_data::SymmetricData;
+use crate::text::Text;
 
 /// The position of an object in every PE's slot, written once at the start.
 ///

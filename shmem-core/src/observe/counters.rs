@@ -29,8 +29,8 @@ impl Counters {
     /// Returns the counts so far.
     pub fn now(&self) -> Statistics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let tally = |[calls, bytes, nanoseconds]: [u64; 3]| OperationCounts { calls, bytes, nanoseconds };
-        Statistics(self.0.iter().map(|counters| tally(counters.each_ref().map(read))).collect())
+        let counts = |[calls, bytes, nanoseconds]: [u64; 3]| OperationCounts { calls, bytes, nanoseconds };
+        Statistics(self.0.iter().map(|counters| counts(counters.each_ref().map(read))).collect())
     }
 }
 
@@ -57,6 +57,6 @@ impl Statistics {
 
     /// Returns the operations that were called, with their totals, in the order of [`Family::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Family, OperationCounts)> {
-        Family::ALL.iter().map(|family| (*family, self.of(*family))).filter(|(_, tally)| tally.calls > 0)
+        Family::ALL.iter().map(|family| (*family, self.of(*family))).filter(|(_, counts)| counts.calls > 0)
     }
 }

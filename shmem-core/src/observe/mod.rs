@@ -49,7 +49,7 @@ pub struct Call<'a> {
     /// floating-point numbers, and for the relations `!=`, `<` and `<=`.
     pub wait: Option<Wait<'a>>,
     /// The first barrier of a collective, with the PEs of its team on this node.
-    pub barrier: Option<BarrierRound<'a>>,
+    pub barrier: Option<TeamBarrier<'a>>,
 }
 
 /// Elements of an object that are moved or changed one by one.
@@ -86,7 +86,7 @@ pub struct Wait<'a> {
 
 /// A barrier of a team, as seen on one node.
 #[derive(Clone, Copy, Debug)]
-pub struct BarrierRound<'a> {
+pub struct TeamBarrier<'a> {
     /// Index of the team. The index of a team that has ended is reused.
     pub team: usize,
     /// The team's members on the node of the calling PE.
@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
 
     /// Adds the barrier that the call is part of.
     #[must_use]
-    pub fn with_barrier(self, barrier: BarrierRound<'a>) -> Self {
+    pub fn with_barrier(self, barrier: TeamBarrier<'a>) -> Self {
         Self { barrier: Some(barrier), ..self }
     }
 }

@@ -2,7 +2,7 @@
 
 use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 
-use crate::fixed_text::Text;
+use crate::text::Text;
 
 /// The declaration of a partition: a record of fixed size, so that tools can read it from a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::environment::{Environment, Given, PARTITION_VARIABLE, Subject};
 use super::error::PartitionError;
 use super::spec::{Origin, PartitionSpec, StaticEntry};
 use super::table::{Table, existing, meant};
-use crate::fixed_text::Text;
+use crate::text::Text;
 
 impl Table {
     /// Joins the program's declarations, the page sizes that its objects wish for, and the environment, each in any order.

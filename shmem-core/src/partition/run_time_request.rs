@@ -11,7 +11,7 @@ use super::MAX_PARTITIONS;
 use super::error::PartitionError;
 use super::spec::{Origin, PartitionSpec};
 use super::table::Table;
-use crate::fixed_text::Text;
+use crate::text::Text;
 
 /// The lowest ID for partitions without a requested ID, because lower IDs are built in.
 const FIRST_FREE: u32 = 4;

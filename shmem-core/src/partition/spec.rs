@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
 
 use super::declaration::Declaration;
-use crate::fixed_text::Text;
+use crate::text::Text;
 
 /// The origin of a partition's traits, for error texts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! `iput`. Algorithm 3 chooses between the two by a table.
 
 use crate::const_format::refuse;
-use crate::fixed_text::named;
+use crate::text::named;
 
 named! {
     /// The algorithm of a transfer, with its name in `strided!` and in `SHMEM_STRIDED_ALGORITHM`.

@@ -6,7 +6,7 @@
 //! [counter](super::NodeBarrier), it waits for two transfers in sequence, which bring no contribution.
 //!
 //! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived there, so have read the lines of
-//! the previous barrier. Two lines would be enough. With more, the owner can [fetch](BarrierFlags::take_next) the line of the next
+//! the previous barrier. Two lines would be enough. With more, the owner can [fetch](BarrierLines::take_next) the line of the next
 //! barrier from the readers' caches while it waits for this barrier. Then its next arrival does not wait for that transfer.
 
 use core::cell::UnsafeCell;
@@ -26,18 +26,18 @@ const FINGERPRINT: u64 = (1 << FINGERPRINT_BITS) - 1;
 /// The lines of one PE. All zeroes are the lines of a PE that has not arrived at a barrier.
 #[derive(Debug)]
 #[repr(C)]
-pub struct BarrierFlags([FlagLine; LINES]);
+pub struct BarrierLines([BarrierLine; LINES]);
 
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct FlagLine {
+struct BarrierLine {
     word: AtomicU64,
     /// The contribution. It is accessed through raw pointers only, in an order that barriers ensure.
     data: UnsafeCell<[u8; LINE_BYTES]>,
 }
 
 // SAFETY: no function accesses `data` through a reference to a line.
-unsafe impl Sync for FlagLine {}
+unsafe impl Sync for BarrierLine {}
 
 /// The state of a PE in a barrier, as seen by another PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +50,12 @@ pub enum Shown {
     Different,
 }
 
-impl BarrierFlags {
+impl BarrierLines {
     /// Returns the offset, from the start of the lines, of the [`LINE_BYTES`] bytes of contribution to barrier `count`. The owner
     /// writes the contribution before it [`show`](Self::show)s its arrival. Others read it after they have seen the arrival.
     #[inline(always)]
     pub const fn room(count: u64) -> usize {
-        Self::turn(count) * size_of::<FlagLine>() + core::mem::offset_of!(FlagLine, data)
+        Self::turn(count) * size_of::<BarrierLine>() + core::mem::offset_of!(BarrierLine, data)
     }
 
     /// Publishes that the owner has arrived at barrier `count`, numbered from 1, for the purpose `fingerprint` of 48 bits. This is
@@ -106,9 +106,9 @@ fn word(count: u64, fingerprint: u64) -> u64 {
 }
 
 #[cfg(any(test, loom))]
-impl Default for BarrierFlags {
+impl Default for BarrierLines {
     fn default() -> Self {
-        let line = |()| FlagLine { word: AtomicU64::new(0), data: UnsafeCell::new([0; LINE_BYTES]) };
+        let line = |()| BarrierLine { word: AtomicU64::new(0), data: UnsafeCell::new([0; LINE_BYTES]) };
         Self([(); LINES].map(line))
     }
 }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn lines_show_one_barrier_and_one_signature() {
-        let lines = BarrierFlags::default();
+        let lines = BarrierLines::default();
         for count in 1..200_000 {
             assert_eq!(lines.shown(count, 0), Shown::Nothing, "barrier {count} was not shown");
             lines.show(count, count << 7);

@@ -2,7 +2,7 @@
 //!
 //! * [`Doorbell`]: one per PE, rung after a change of a word for which its owner may wait.
 //! * [`NodeBarrier`]: a barrier of the PEs of one node, by a counter. It checks that all arrive for one purpose.
-//! * [`BarrierFlags`]: such a barrier of few PEs, each of which reads the flags of all others.
+//! * [`BarrierLines`]: such a barrier of few PEs, each of which reads the flags of all others.
 //! * [`RingWords`]: counters of a ring buffer between one PE and the others.
 //! * [`SignatureWords`]: the call signature of a PE in a barrier, word for word.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
@@ -19,7 +19,7 @@ mod ring_counters;
 
 pub use counter_barrier::{Arrival, NodeBarrier, SIGNATURE_WORDS, SignatureWords};
 pub use doorbell::Doorbell;
-pub use flag_barrier::{BarrierFlags, LINE_BYTES, Shown};
+pub use flag_barrier::{BarrierLines, LINE_BYTES, Shown};
 pub use neighbour_exchange::{Turn, Turns};
 pub use patience::Patience;
 pub use ring_counters::RingWords;

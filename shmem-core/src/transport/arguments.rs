@@ -1,7 +1,7 @@
 //! Arguments of a transport's operations: remote memory, how long local memory may be used, and channels.
 
-use crate::fixed_text::named;
 use crate::pe::Pe;
+use crate::text::named;
 
 /// The location of bytes in another PE's memory.
 #[derive(Clone, Copy, Debug)]
@@ -22,28 +22,6 @@ pub enum Until {
     /// Until a quiet of the operation's channel, or of its channel and PE, that was called after the operation had returned. A
     /// source is not read after its bytes have arrived, so a caller that knows that they have arrived may change it earlier.
     Quiet,
-}
-
-/// Completes transfers when dropped, on return or on unwinding, because their memory is about to be reused. If completing them
-/// unwinds, the process aborts, because transfers may still use the memory.
-pub(crate) struct Completes<F: Fn()>(pub(crate) F);
-
-impl<F: Fn()> Drop for Completes<F> {
-    fn drop(&mut self) {
-        let failed = Incomplete;
-        (self.0)();
-        core::mem::forget(failed);
-    }
-}
-
-/// Aborts the process when dropped: a thread that waits for transfers has unwound, and the transfers may still use its memory.
-pub(crate) struct Incomplete;
-
-impl Drop for Incomplete {
-    fn drop(&mut self) {
-        eprintln!("shmem: transfers could not be completed; others may still use their buffers");
-        std::process::abort();
-    }
 }
 
 named! {

@@ -15,7 +15,6 @@
 use core::cell::Cell;
 use core::ptr::NonNull;
 
-use super::Completes;
 use crate::planted_fault::mutant;
 use crate::process_exit::run_first;
 
@@ -86,6 +85,28 @@ fn complete() {
         let Open { quiet, older, .. } = unsafe { open.as_ref() };
         drop(Completes(quiet));
         LAST.set(older.get());
+    }
+}
+
+/// Completes transfers when dropped, on return or on unwinding, because their memory is about to be reused. If completing them
+/// unwinds, the process aborts, because transfers may still use the memory.
+pub(crate) struct Completes<F: Fn()>(pub(crate) F);
+
+impl<F: Fn()> Drop for Completes<F> {
+    fn drop(&mut self) {
+        let failed = Incomplete;
+        (self.0)();
+        core::mem::forget(failed);
+    }
+}
+
+/// Aborts the process when dropped: a thread that waits for transfers has unwound, and the transfers may still use its memory.
+pub(crate) struct Incomplete;
+
+impl Drop for Incomplete {
+    fn drop(&mut self) {
+        eprintln!("shmem: transfers could not be completed; others may still use their buffers");
+        std::process::abort();
     }
 }
 

@@ -130,7 +130,7 @@ unsafe impl Transport for Loopback {
 
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until) {
         // SAFETY: the source is readable for `bytes` bytes, for as long as `until` says (caller).
-        self.send(channel, to, unsafe { put_errand(to, source, bytes, until) });
+        self.send(channel, to, unsafe { put_action(to, source, bytes, until) });
     }
 
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until) {
@@ -167,7 +167,7 @@ unsafe impl Transport for Loopback {
         let piece = |from: usize| {
             let (to, bytes) = (Remote { offset: to.offset + from, ..to }, SIGNALLED.min(bytes - from));
             // SAFETY: the source is readable for `bytes` bytes, for as long as `until` says (caller).
-            (to, unsafe { put_errand(to, source.wrapping_add(from), bytes, until) })
+            (to, unsafe { put_action(to, source.wrapping_add(from), bytes, until) })
         };
         self.send_signal(channel, (0..bytes).step_by(SIGNALLED).map(piece).collect(), signal, op);
     }
@@ -248,7 +248,7 @@ unsafe impl Transport for Loopback {
 /// # Safety
 ///
 /// `source` must be readable for `bytes` bytes, for as long as `until` says.
-unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) -> Action {
+unsafe fn put_action(to: Remote, source: *const u8, bytes: usize, until: Until) -> Action {
     if until == Until::Quiet {
         return Action::Put { offset: to.offset, data: Data::There(source, bytes) };
     }

@@ -17,10 +17,10 @@ pub mod ofi;
 pub mod shm;
 pub mod target;
 
-pub(crate) use arguments::Completes;
 pub use arguments::{ChannelOptions, Remote, Tracking, Until};
 pub use atomic_op::{AtomicOp, EachOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
+pub(crate) use in_flight::Completes;
 pub use in_flight::under_way;
 pub use indexed::{Change, Elements, ListRequest, Operand};
 

@@ -9,7 +9,11 @@ use super::{pmi, pmix};
 use crate::env::{EnvError, TRANSPORT};
 use crate::launch::NPES;
 
-/// Fails if a launcher has started several processes. Called if PEs are threads: then each process would be a separate job.
+/// Checks that no launcher has started several processes. Called if PEs are threads: then each process would be a separate job.
+///
+/// # Errors
+///
+/// If a launcher has started several processes.
 pub fn require_one_process() -> Result<(), EnvError> {
     let counts = LAUNCHERS.iter().map(|(launcher, size, ..)| (*launcher, *size));
     let several = [("shmrun", NPES)].into_iter().chain(counts).find_map(|(launcher, size)| {

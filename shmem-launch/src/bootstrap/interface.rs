@@ -25,8 +25,7 @@ pub struct Exchanged {
 /// The services of a launcher for the PEs of a job.
 ///
 /// `put`, `fence` and `get` are the key-value exchange that process managers offer. `share` passes file
-/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order. `put`, `fence`, `share`, `exchange`
-/// and `gather_from` fail if the launcher cannot be reached. `get` fails if there is no such value.
+/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order.
 pub trait Bootstrap: Send + Sync {
     /// Returns the launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;
@@ -57,9 +56,17 @@ pub trait Bootstrap: Send + Sync {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
     /// Blocks until all PEs have called this, and makes the values that they put visible.
+    ///
+    /// # Errors
+    ///
+    /// If the launcher cannot be reached.
     fn fence(&self) -> io::Result<()>;
 
     /// Gets the value that `pe` put under `key`. A second call may fail, because the value is removed.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such value, or the launcher cannot be reached.
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>>;
 
     /// Exchanges descriptors among the PEs of this host. Returns a list of descriptors for each PE, by ascending PE, with
@@ -88,6 +95,10 @@ pub trait Bootstrap: Send + Sync {
     }
 
     /// Returns each PE's `value`. Collective. Calls [`gather_from`](Self::gather_from) for all PEs.
+    ///
+    /// # Errors
+    ///
+    /// As `gather_from`.
     fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let all: Vec<usize> = (0..self.count()).collect();
         self.gather_from(&all, key, value)
@@ -95,6 +106,10 @@ pub trait Bootstrap: Send + Sync {
 
     /// Returns the `value` of each PE in `sources`. Collective: all PEs pass an equal list. Values of other PEs are ignored. The
     /// longest value determines the number of rounds of `put`, `fence` and `get`.
+    ///
+    /// # Errors
+    ///
+    /// As `put`, `fence` and `get`.
     fn gather_from(&self, sources: &[usize], key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let framed = [&(value.len() as u64).to_le_bytes(), value].concat();
         let mut parts = framed.chunks(ROUND_BYTES);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use shmem_core::fixed_text::named;
+use shmem_core::text::named;
 
 named! {
     /// What happens when checked mode finds a mistake (`SHMEM_CHECK`).

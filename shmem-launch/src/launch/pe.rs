@@ -249,10 +249,10 @@ fn open(pid: u32) -> Option<OwnedFd> {
 
 /// Returns the state of a process that is stopped, traced or dying, by `/proc/PID/stat` (proc(5)).
 pub fn held(pid: u32) -> Option<PeState> {
-    standing_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    state_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-fn standing_in(stat: &str) -> Option<PeState> {
+fn state_in(stat: &str) -> Option<PeState> {
     // The second field is a name in parentheses, which may contain any characters.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let (state, flags) = (fields.next()?, fields.nth(5)?.parse::<u32>().ok()?);
@@ -271,16 +271,15 @@ mod tests {
 
     #[test]
     fn a_process_is_held_by_what_the_kernel_says() {
-        let stat = |state: &str, flags: u32| {
-            standing_in(&format!("7 (a) T b) {state} 1 7 7 0 -1 {flags} 132 0 0\n"))
-        };
+        let stat =
+            |state: &str, flags: u32| state_in(&format!("7 (a) T b) {state} 1 7 7 0 -1 {flags} 132 0 0\n"));
         assert_eq!([stat("S", 0x40_0000), stat("R", 0), stat("Z", 0x4)], [None, None, None]);
         assert_eq!([stat("T", 0), stat("t", 0)], [Some(PeState::Stopped), Some(PeState::Traced)]);
         assert_eq!(
             [stat("D", 0x40_0604), stat("T", 0x400), stat("Z", 0x404)],
             [const { Some(PeState::Dying) }; 3]
         );
-        assert_eq!([standing_in(""), standing_in("7 (a"), standing_in("7 (a) S 1")], [const { None }; 3]);
+        assert_eq!([state_in(""), state_in("7 (a"), state_in("7 (a) S 1")], [const { None }; 3]);
         assert_eq!(held(std::process::id()), None);
     }
 }

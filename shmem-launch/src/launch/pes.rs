@@ -49,10 +49,10 @@ pub(crate) struct Pes {
 
 impl Pes {
     /// Starts all PEs. If a PE cannot be started, kills the others.
-    pub(crate) fn start(spawner: Spawner, outlets: &mut Forwarders) -> Result<Self, LaunchError> {
+    pub(crate) fn start(spawner: Spawner, forwarders: &mut Forwarders) -> Result<Self, LaunchError> {
         let mut started = Self::of(spawner);
         for pe in 0..started.job().pes {
-            match started.spawner.spawn(pe, outlets) {
+            match started.spawner.spawn(pe, forwarders) {
                 Ok(member) => started.members.push(member),
                 Err(error) => {
                     started.kill();
@@ -60,7 +60,7 @@ impl Pes {
                 }
             }
         }
-        outlets.open();
+        forwarders.open();
         Ok(started)
     }
 
@@ -103,7 +103,7 @@ impl Pes {
         std::mem::take(&mut self.events)
     }
 
-    pub(crate) fn standings(&self) -> Vec<(usize, PeState)> {
+    pub(crate) fn state_clauses(&self) -> Vec<(usize, PeState)> {
         let state = |(pe, member): (usize, &PeProcess)| (pe, member.state(self.rendezvous.is_waiting(pe)));
         self.members.iter().enumerate().map(state).collect()
     }

@@ -5,7 +5,7 @@
 
 use std::str::FromStr;
 
-use shmem_core::fixed_text::counted;
+use shmem_core::text::counted;
 
 use super::error::LaunchError;
 

@@ -80,7 +80,7 @@ impl PeState {
 }
 
 /// Returns a clause for each group of PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
-pub fn standings(all: &[(usize, PeState)]) -> Vec<String> {
+pub fn state_clauses(all: &[(usize, PeState)]) -> Vec<String> {
     let mut groups: Vec<(&PeState, Option<Duration>, Vec<usize>)> = Vec::new();
     for (pe, state) in all {
         match groups.iter_mut().find(|(known, ..)| known.words() == state.words()) {
@@ -217,7 +217,7 @@ mod tests {
             (9, PeState::Stopped),
         ];
         assert_eq!(
-            standings(&all),
+            state_clauses(&all),
             [
                 "PEs 0, 3-5 wait in `barrier` at src/main.rs:88 since 0.3 s",
                 "PE 1 runs its own code",
@@ -226,7 +226,7 @@ mod tests {
             ]
         );
         let many: Vec<_> = (0..20).map(|pe| (pe, PeState::Inside(format!("in `f` at {pe}")))).collect();
-        let clauses = standings(&many);
+        let clauses = state_clauses(&many);
         assert_eq!((clauses.len(), clauses[8].as_str()), (9, "12 more PEs are elsewhere"));
     }
 

@@ -15,7 +15,7 @@ use super::error::LaunchError;
 use super::output::{Forwarders, StdStream, pipes};
 use super::pes::{Event, LOOK, Pes};
 use super::posix_signals::{self, Before, Received, Signals};
-use super::report::{Death, ended_with, standings};
+use super::report::{Death, ended_with, state_clauses};
 use super::spawn::Spawner;
 use super::{Failure, Launch, Outcome, Output, descriptor_limit, timespec};
 use crate::diagnostics::line;
@@ -36,7 +36,7 @@ const ONE_SENTENCE: usize = 160;
 pub(crate) struct Run {
     pes: Pes,
     signals: Option<Signals>,
-    outlets: Forwarders,
+    forwarders: Forwarders,
     deadline: Option<Instant>,
     phase: Phase,
     death: Option<Death>,
@@ -65,11 +65,11 @@ impl Launch {
         let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
         let before = Before::take(signals.as_ref());
         let pipes = pipes(self.output, self.pes);
-        let mut outlets = Forwarders::new(self.output, &pipes).map_err(LaunchError::system(
+        let mut forwarders = Forwarders::new(self.output, &pipes).map_err(LaunchError::system(
             "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
         ))?;
         let (spawner, remark) = Spawner::new(self, pipes, descriptors, before)?;
-        let mut run = Run::new(Pes::start(spawner, &mut outlets)?, signals, outlets);
+        let mut run = Run::new(Pes::start(spawner, &mut forwarders)?, signals, forwarders);
         if let Some(remark) = remark {
             run.say(&remark);
         }
@@ -78,12 +78,12 @@ impl Launch {
 }
 
 impl Run {
-    pub(crate) fn new(pes: Pes, signals: Option<Signals>, outlets: Forwarders) -> Self {
+    pub(crate) fn new(pes: Pes, signals: Option<Signals>, forwarders: Forwarders) -> Self {
         Self {
             deadline: pes.job().time.and_then(|time| Instant::now().checked_add(time)),
             pes,
             signals,
-            outlets,
+            forwarders,
             phase: Phase::Running,
             death: None,
             failure: None,
@@ -98,7 +98,7 @@ impl Run {
                 self.on_signal(signal);
             }
             self.pes.serve(&ready).into_iter().for_each(|event| self.on_event(event));
-            self.heed_outlets();
+            self.check_forwarders();
             self.move_on(Instant::now());
         }
         if matches!(self.phase, Phase::Settling(_)) {
@@ -115,16 +115,16 @@ impl Run {
         }
         self.write_rest(StdStream::Err);
         let outputs = match self.pes.job().output {
-            Output::Capture => self.outlets.into_printed(pes),
+            Output::Capture => self.forwarders.into_printed(pes),
             Output::Inherit | Output::Tag => Vec::new(),
         };
         let (failure, code) = self.failure.map_or((None, 0), |(failure, code)| (Some(failure), code));
         Outcome { code, failure, report: self.report, outputs }
     }
 
-    fn heed_outlets(&mut self) {
+    fn check_forwarders(&mut self) {
         for kind in [StdStream::Out, StdStream::Err] {
-            if let Some(Err(error)) = self.outlets.end(kind) {
+            if let Some(Err(error)) = self.forwarders.end(kind) {
                 self.on_write_error(kind, &error);
             }
         }
@@ -139,7 +139,7 @@ impl Run {
     }
 
     fn wait<'f>(&'f self, list: &mut Vec<PollFd<'f>>, timeout: Option<Duration>) {
-        list.extend(self.outlets.poll_list());
+        list.extend(self.forwarders.poll_list());
         list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
         match poll(list, timeout.map(timespec).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -202,7 +202,7 @@ impl Run {
     }
 
     fn is_settled(&self) -> bool {
-        self.pes.standings().into_iter().all(|(pe, state)| self.pes.is_over(pe) || state.is_at_rest())
+        self.pes.state_clauses().into_iter().all(|(pe, state)| self.pes.is_over(pe) || state.is_at_rest())
     }
 
     /// Reports the PE's death. Ends the job unless all other PEs have left it.
@@ -234,7 +234,7 @@ impl Run {
 
     fn on_signal(&mut self, Received { number, by_terminal }: Received) {
         if number == libc::SIGQUIT {
-            let clauses = standings(&self.pes.standings());
+            let clauses = state_clauses(&self.pes.state_clauses());
             return self.say(&format!("the PEs now:\n  {}", clauses.join("\n  ")));
         }
         if let Phase::Ending(until) = &mut self.phase {
@@ -261,9 +261,9 @@ impl Run {
             return;
         }
         self.failure = Some((failure, code));
-        let mut others = self.pes.standings();
+        let mut others = self.pes.state_clauses();
         others.retain(|(pe, _)| Some(*pe) != without);
-        let clauses = [vec![text.to_owned()], standings(&others)].concat();
+        let clauses = [vec![text.to_owned()], state_clauses(&others)].concat();
         let bytes: usize = clauses.iter().map(String::len).sum();
         self.say(&clauses.join(if bytes < ONE_SENTENCE { "; " } else { "\n  " }));
     }
@@ -281,7 +281,7 @@ impl Run {
     fn write_rest(&mut self, kind: StdStream) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
-        while self.outlets.close(kind) {
+        while self.forwarders.close(kind) {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             let signal = self.signals.as_ref().and_then(Signals::next).map(|signal| signal.number);
             let cut_short = match signal.filter(|signal| *signal != libc::SIGQUIT) {
@@ -294,7 +294,7 @@ impl Run {
             }
             self.wait(&mut Vec::new(), left);
         }
-        if let Some(Err(error)) = self.outlets.end(kind) {
+        if let Some(Err(error)) = self.forwarders.end(kind) {
             self.on_write_error(kind, &error);
         }
     }
@@ -304,7 +304,7 @@ impl Run {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;
         }
-        let stream = self.outlets.stream_of(kind);
+        let stream = self.forwarders.stream_of(kind);
         let what = format!("what the PEs print cannot be written to {stream}: {error}");
         if self.pes.are_over() {
             self.say(&what);
@@ -317,7 +317,7 @@ impl Run {
     pub(crate) fn say(&mut self, text: &str) {
         let job = self.pes.job();
         if job.output != Output::Capture {
-            self.outlets.say(&line(&format!("{}: {text}", job.speaker)));
+            self.forwarders.say(&line(&format!("{}: {text}", job.speaker)));
         }
         self.report.push_str(&line(text));
     }
@@ -329,8 +329,8 @@ mod tests {
 
     fn run() -> Run {
         let job = Launch::new("cat", 2).capture_output();
-        let outlets = Forwarders::new(Output::Inherit, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
-        Run::new(Pes::silent(job).0, None, outlets)
+        let forwarders = Forwarders::new(Output::Inherit, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
+        Run::new(Pes::silent(job).0, None, forwarders)
     }
 
     #[test]

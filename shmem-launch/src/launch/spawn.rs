@@ -64,7 +64,7 @@ impl Spawner {
         Ok((Self { job, number, hosts, pipes, cpus, descriptors, before }, remark))
     }
 
-    pub(crate) fn spawn(&self, pe: usize, outlets: &mut Forwarders) -> Result<PeProcess, LaunchError> {
+    pub(crate) fn spawn(&self, pe: usize, forwarders: &mut Forwarders) -> Result<PeProcess, LaunchError> {
         let failed = |why: io::Error| LaunchError::process(pe, &why);
         let (channel, theirs) = Channel::pair().map_err(failed)?;
         let lifeline = pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
@@ -74,7 +74,7 @@ impl Spawner {
         // SAFETY: between `fork` and `exec` the closure makes system calls and reads its own data. It allocates and locks nothing.
         unsafe { command.pre_exec(prepare) };
         let child = command.spawn().map_err(|why| LaunchError::program(pe, &self.job.program, &why))?;
-        sources.into_iter().for_each(|(kind, pipe)| outlets.add(pe, kind, pipe));
+        sources.into_iter().for_each(|(kind, pipe)| forwarders.add(pe, kind, pipe));
         Ok(PeProcess::new(pe, child, channel, lifeline))
     }
 

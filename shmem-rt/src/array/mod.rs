@@ -38,8 +38,8 @@ pub use builder::ArrayBuilder;
 pub use par_iter::{Chunkwise, ParArray, ParArrayMut};
 pub use shmem_core::array::{
     ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlace, ArrayPlaceIndex, ArrayRange, ArrayRef,
-    Chosen, ChunkMut, ChunkRef, Chunking, Contiguous, Copied, Cyclic, Multi, NumaArray, OwnCopy, Separate,
-    Single, Storage, StorageKind,
+    Chosen, ChunkMut, ChunkRef, Chunking, Contiguous, Copied, Cyclic, Indices, Multi, NumaArray, OwnCopy,
+    Separate, Single, Storage, StorageKind,
 };
 #[cfg(feature = "rayon")]
 pub use thread_pools::NodePools;

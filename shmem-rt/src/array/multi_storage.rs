@@ -9,15 +9,15 @@
 use core::ops::Range;
 
 use shmem_core::array::{ArrayRange, StorageKind};
-use shmem_core::fixed_text::Text;
 use shmem_core::heap::{Allocation, Allocator, HeapError, MIN_ALIGN, Owner, statics};
 use shmem_core::memory::Request;
 use shmem_core::partition::Traits;
+use shmem_core::text::Text;
 
 use super::construction::{Maker, Memory};
 use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
-use crate::state::dynamic_segments::Pool;
+use crate::state::dynamic_memory::Pool;
 
 /// Bytes of a pool: more if a chunk needs more, and fewer if few addresses are free. If the partition requests a page size, a pool
 /// has only the bytes that its first chunk needs.

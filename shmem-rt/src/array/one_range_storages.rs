@@ -10,16 +10,16 @@
 //! Cyclic Localization".
 
 use shmem_core::array::{ArrayError, ArrayRange, StorageKind};
-use shmem_core::fixed_text::Text;
 use shmem_core::heap::{MIN_ALIGN, Owner};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::partition::{Pages, show_size};
+use shmem_core::text::Text;
 
 use super::construction::{Maker, Memory};
 use super::page_owners::{by_chunk, cyclic, natural_block, slide};
 use crate::dynamic_segments::{self, Wanted};
 use crate::error::Result;
-use crate::state::dynamic_segments::End;
+use crate::state::dynamic_memory::End;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn single(&self) -> Result<Memory> {

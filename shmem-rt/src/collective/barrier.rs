@@ -1,6 +1,6 @@
 //! The checked barrier, with which every blocking collective begins.
 //!
-//! **On a node** each member polls one cache line of each other member ([`BarrierFlags`](shmem_core::sync::BarrierFlags)), or adds
+//! **On a node** each member polls one cache line of each other member ([`BarrierLines`](shmem_core::sync::BarrierLines)), or adds
 //! to a counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone.
 //! So members that call different operations use the same words, and the mismatch is found.
 //!
@@ -108,7 +108,7 @@ impl Collective<'_> {
         let started = u64::from(self.team.started() as u32);
         let mark = signature.fingerprint() ^ (started << 16);
         match self.team.barrier_kind {
-            BarrierKind::Lines => self.barrier_by_flags(signature, mark, count),
+            BarrierKind::Lines => self.barrier_by_lines(signature, mark, count),
             BarrierKind::Counter => self.barrier_by_counter(signature, mark, count, payload),
         }
         self.compare_on_the_node(signature, count, words.as_ref());
@@ -129,7 +129,7 @@ impl Collective<'_> {
         }
     }
 
-    fn barrier_by_flags(&self, signature: &CallSignature<'_>, mark: u64, count: u64) {
+    fn barrier_by_lines(&self, signature: &CallSignature<'_>, mark: u64, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let lines = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index].lines;
         let mine = lines(endpoint.me());

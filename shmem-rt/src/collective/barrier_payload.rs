@@ -483,7 +483,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_fits_the_mirror_however_many_members_there_are() {
+    fn a_step_fits_the_receive_buffer_however_many_members_there_are() {
         for members in [2, 3, 64, 2047, 2048, 2049, 4096, 4097, 100_000, 1 << 31] {
             for nodes in [2, members] {
                 let (bytes, at_once) = room_of_each(members, nodes);

@@ -98,7 +98,7 @@ impl Collective<'_> {
             }
         };
         under_way(quiet, || {
-            let mut carrier = ChunkTransfers {
+            let mut transfers = ChunkTransfers {
                 reach: PeerMemory { job: &team.job, members: &team.members, rank },
                 slots: Slots::of_window(team, cut),
                 source,
@@ -106,16 +106,16 @@ impl Collective<'_> {
                 object,
                 op,
             };
-            let mut is_over = progress.poll(&mut carrier);
+            let mut is_over = progress.poll(&mut transfers);
             if let Some((from, into)) = own {
-                carrier.result.copy_from(into, source.part(from));
+                transfers.result.copy_from(into, source.part(from));
             }
             let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
             while !is_over {
                 // Each chunk begins a new wait, which polls before it sleeps: a member that made progress will soon make more.
                 let moved = progress.moved();
                 let got_on = || {
-                    is_over = progress.poll(&mut carrier);
+                    is_over = progress.poll(&mut transfers);
                     is_over || progress.moved() != moved
                 };
                 endpoint.waiting().until(

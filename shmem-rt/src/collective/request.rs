@@ -29,10 +29,10 @@ use std::sync::Arc;
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::endpoint::{Work, WorkStatus};
 use shmem_core::exclusion::Mutex;
-use shmem_core::fixed_text::Text;
-use shmem_core::observe::{BarrierRound, Call, Family};
+use shmem_core::observe::{Call, Family, TeamBarrier};
 use shmem_core::planted_fault::mutant;
 use shmem_core::system_area::{Activity, MOST_SLOTS, ROUNDS, RequestArea};
+use shmem_core::text::Text;
 use shmem_core::transport::SignalOp;
 use shmem_launch::diagnostics::say;
 
@@ -88,8 +88,7 @@ impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
         let (words, compared) = self.compared(words);
         let operation = operation.into();
         let signature = self.signature(operation, &words[..compared], subject);
-        let barrier =
-            BarrierRound { team: team.index, members: team.neighbours(), count: team.started() + 1 };
+        let barrier = TeamBarrier { team: team.index, members: team.neighbours(), count: team.started() + 1 };
         let call = Call { bytes, ..Call::new(operation.family, location).with_barrier(barrier) };
         endpoint.tell(call, || {
             let collective = team.enter(endpoint, Some(location));
@@ -145,7 +144,7 @@ pub struct Started<'t, R> {
     endpoint: &'t Endpoint,
     request: Arc<StartedRequest>,
     /// Identification of the collective for the observer.
-    barrier: BarrierRound<'t>,
+    barrier: TeamBarrier<'t>,
     /// Function that delivers the result; None after its call.
     finish: Option<Finish<'t, R>>,
     location: &'static Location<'static>,
@@ -361,7 +360,7 @@ impl StartedRequest {
                 // SAFETY: `source` is used in this call only, while `state` lives. Nothing writes it, and `settled` is not called
                 // on it.
                 let source = SendBuf::from(unsafe { state.source.target() });
-                let mut carrier = ChunkTransfers {
+                let mut transfers = ChunkTransfers {
                     reach: PeerMemory { job: &state.job, members: &state.members, rank: state.rank },
                     slots: Slots::of_request(state.team, state.place.0),
                     source,
@@ -370,7 +369,7 @@ impl StartedRequest {
                     op: state.op.as_deref().map(|op| op as &dyn ReduceOp),
                 };
                 let before = progress.moved();
-                is_over = progress.poll(&mut carrier);
+                is_over = progress.poll(&mut transfers);
                 moved |= progress.moved() != before;
             }
             if !is_over {

@@ -18,7 +18,7 @@ use shmem_core::heap::MAX_ALIGN;
 use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::planted_fault::mutant;
-use shmem_core::sync::{BarrierFlags, LINE_BYTES, RingWords};
+use shmem_core::sync::{BarrierLines, LINE_BYTES, RingWords};
 use shmem_core::system_area::{
     CHUNK_BYTES, ChunkCounters, RECEIVE_BUFFER_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES,
 };
@@ -49,7 +49,7 @@ impl<'c> BarrierRoom<'c> {
         let half = (count % 2) as usize;
         let (offset, room) = if team.barrier_kind == BarrierKind::Lines && bytes <= LINE_BYTES {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
-            (lines + BarrierFlags::room(count), LINE_BYTES)
+            (lines + BarrierLines::room(count), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
             // The own block is the first in the receive buffer.
             (receive_buffer(team, half), RECEIVE_BUFFER_BYTES)

@@ -5,10 +5,10 @@
 //! known. It follows the [tree](super::reduction_order) of typed reductions, so its results have the same bits.
 
 use shmem_core::context::Initiator;
-use shmem_core::fixed_text::counted;
 use shmem_core::object::Extent as Place;
 use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
+use shmem_core::text::counted;
 
 use super::compared_argument::{Argument, word_of};
 pub use super::reduce::Combined;

@@ -22,10 +22,10 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use shmem_core::endpoint::Initiator as _;
-use shmem_core::fixed_text::counted;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::symmetric_data::PlainData;
+use shmem_core::text::counted;
 
 pub use self::item_messages::ExchangeToken;
 use self::item_messages::{Content, Message, Post, Through};

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::panic::Location;
 
-use shmem_core::fixed_text::Text;
 use shmem_core::hash::fingerprint_of_words;
 use shmem_core::observe::Family;
 use shmem_core::sync::SIGNATURE_WORDS;
 use shmem_core::system_area::Activity;
+use shmem_core::text::Text;
 
 use crate::caller::finds;
 

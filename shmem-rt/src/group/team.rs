@@ -13,13 +13,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use shmem_core::context::{Endpoint, Initiator};
-use shmem_core::fixed_text::{Text, counted};
 use shmem_core::indexed::Ranked;
 use shmem_core::object::SymAddr;
-use shmem_core::observe::{BarrierRound, Call, Family};
+use shmem_core::observe::{Call, Family, TeamBarrier};
 use shmem_core::pe::Pe;
 use shmem_core::sync::NodeBarrier;
 use shmem_core::system_area::{Activity, ChunkCounters, SystemArea, TeamArea};
+use shmem_core::text::{Text, counted};
 use shmem_launch::env::BarrierChoice;
 
 use super::call_signature::CallSignature;
@@ -350,7 +350,7 @@ impl Collective<'_> {
 
     fn call(&self, observed: &Observed) -> Call<'_> {
         let barrier =
-            BarrierRound { team: self.team.index, members: &self.team.neighbours, count: observed.count };
+            TeamBarrier { team: self.team.index, members: &self.team.neighbours, count: observed.count };
         Call {
             endpoint: self.endpoint.number(),
             bytes: self.bytes,

@@ -206,7 +206,7 @@ fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     let others = pes.peers().filter(|(number, _)| Some(*number) != except);
     let all: Vec<_> = others.map(|(number, record)| (number, launch::pe_record::describe(record))).collect();
     let clauses: String =
-        launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
+        launch::report::state_clauses(&all).iter().map(|clause| format!("\n  {clause}")).collect();
     process_exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))
 }
 

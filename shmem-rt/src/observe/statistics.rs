@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use shmem_core::fixed_text::counted;
 use shmem_core::observe::{Family, OperationCounts, Statistics};
 use shmem_core::partition::round_size;
+use shmem_core::text::counted;
 use shmem_core::text_table::Columns;
 use shmem_core::transport::Traffic;
 use shmem_launch::bootstrap::Bootstrap;
@@ -63,20 +63,20 @@ fn table(pes: &[Statistics]) -> String {
         let tallies: Vec<OperationCounts> = pes.iter().map(|pe| pe.of(*family)).collect();
         let sum = |of: fn(&OperationCounts) -> u64| tallies.iter().map(of).sum::<u64>();
         let most = |of: fn(&OperationCounts) -> u64| tallies.iter().map(of).max().unwrap_or(0);
-        let calls = sum(|tally| tally.calls);
+        let calls = sum(|counts| counts.calls);
         if calls == 0 {
             continue;
         }
-        let least = tallies.iter().map(|tally| tally.calls).min().unwrap_or(0);
-        let time = sum(|tally| tally.nanoseconds);
+        let least = tallies.iter().map(|counts| counts.calls).min().unwrap_or(0);
+        let time = sum(|counts| counts.nanoseconds);
         columns.push([
             family.to_string(),
             calls.to_string(),
             least.to_string(),
-            most(|tally| tally.calls).to_string(),
-            round_size(sum(|tally| tally.bytes)),
+            most(|counts| counts.calls).to_string(),
+            round_size(sum(|counts| counts.bytes)),
             duration(time),
-            duration(most(|tally| tally.nanoseconds)),
+            duration(most(|counts| counts.nanoseconds)),
             duration(time / calls),
         ]);
     }

@@ -116,7 +116,7 @@ fn of_files(pe: usize, reason: &str) -> Error {
 
 /// Reads the names of objects in this PE's partitions, which are mapped in the slot at `mine` and not used yet. Each PE
 /// compares its names byte by byte with those of PE 0, because all PEs must find the same names.
-pub(crate) fn shelve(
+pub(crate) fn open_partitions(
     setup: &Setup,
     files: BTreeMap<usize, PmemFile>,
     mine: *mut u8,
@@ -127,18 +127,18 @@ pub(crate) fn shelve(
         return Ok(Vec::new());
     }
     let pe = bootstrap.number();
-    let shelves = files.into_iter().map(|(k, file)| {
+    let partitions = files.into_iter().map(|(k, file)| {
         let (spec, part) = (&setup.table.specs()[k], &setup.statics.partitions[k]);
         let (range, heap) = (setup.layout.partition(k), part.end as usize);
         // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`. No token exists, so no operation uses them.
         unsafe { PersistentPartition::new(spec, part.index, range, heap, file, mine, ledger) }
     });
-    let shelves: Result<Vec<_>, String> = shelves.collect();
-    let shelves = shelves.map_err(|reason| of_files(pe, &reason))?;
-    let names: Vec<u8> = shelves.iter().flat_map(|shelf| encode(&shelf.objects)).collect();
+    let partitions: Result<Vec<_>, String> = partitions.collect();
+    let partitions = partitions.map_err(|reason| of_files(pe, &reason))?;
+    let names: Vec<u8> = partitions.iter().flat_map(|partition| encode(&partition.objects)).collect();
     if bootstrap.gather_from(&[0], "names", &names).map_err(Error::launcher)?.concat() != names {
         let reason = "its files hold other objects than those of PE 0; put back all of one copy";
         return Err(of_files(pe, reason));
     }
-    Ok(shelves)
+    Ok(partitions)
 }

@@ -53,15 +53,15 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let (world, job) = (self.world, self.world.job());
         let agreed = world.team().agree_on(world.endpoint(), &signature);
         world.reclaim_for(&agreed);
-        let mut shelves = job.memory.shelves.lock();
-        let shelf = self.shelf(&mut shelves)?;
+        let mut partitions = job.memory.persistent_partitions.lock();
+        let partition = self.partition(&mut partitions)?;
         // The id distinguishes types of the same name. The name is for error texts.
         let asked = (TypeId::of::<Item<I>>(), kind);
-        let opened = *shelf.opened.get(name).unwrap_or(&asked);
-        let made = match shelf.find(name) {
+        let opened = *partition.opened.get(name).unwrap_or(&asked);
+        let made = match partition.find(name) {
             Some(found) if found.is_like(&wanted) && opened == asked => {
                 let ledger = job.memory.ledger.lock();
-                let found = ledger.starting_at(shelf.start + found.offset).copied();
+                let found = ledger.starting_at(partition.start + found.offset).copied();
                 found.unwrap_or_else(|| unreachable!("what has a name is reserved"))
             }
             Some(found) => {
@@ -75,14 +75,14 @@ impl<L: ThreadLevel> Heap<'_, L> {
                 return Err(NameError::Other { name, partition, found, asked }.into());
             }
             None => {
-                let made = self.make(shelf, job, wanted)?;
+                let made = self.make(partition, job, wanted)?;
                 // SAFETY: the address is a new block of this PE with `items` aligned items.
                 unsafe { initial.write(world.endpoint().mine(made.offset).cast()) };
                 made
             }
         };
-        shelf.opened.insert(name.to_owned(), asked);
-        drop(shelves);
+        partition.opened.insert(name.to_owned(), asked);
+        drop(partitions);
         let mut ledger = job.memory.ledger.lock();
         ledger.open(made.id);
         let released = Arc::clone(ledger.released());
@@ -101,8 +101,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If the partition does not outlive the job.
     #[track_caller]
     pub fn names(&self) -> Result<Vec<Named>> {
-        let mut shelves = self.world.job().memory.shelves.lock();
-        Ok(self.shelf(&mut shelves)?.objects.clone())
+        let mut partitions = self.world.job().memory.persistent_partitions.lock();
+        Ok(self.partition(&mut partitions)?.objects.clone())
     }
 
     /// Removes the name of an object. Collective. The object's memory is reused after every PE has dropped its handles. A later job
@@ -118,38 +118,38 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let signature = CallSignature::of_memory("remove", &arguments, &subject);
         let (world, job) = (self.world, self.world.job());
         let _agreed = world.team().agree_on(world.endpoint(), &signature);
-        let mut shelves = job.memory.shelves.lock();
-        let shelf = self.shelf(&mut shelves)?;
-        shelf.opened.remove(name);
-        let Some(at) = shelf.objects.iter().position(|object| object.name == name) else {
-            let names = shelf.objects.iter().map(|object| object.name.as_str());
+        let mut partitions = job.memory.persistent_partitions.lock();
+        let partition = self.partition(&mut partitions)?;
+        partition.opened.remove(name);
+        let Some(at) = partition.objects.iter().position(|object| object.name == name) else {
+            let names = partition.objects.iter().map(|object| object.name.as_str());
             let hint = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let (name, partition) = (name.escape_debug().to_string(), self.name().to_owned());
             return Err(NameError::Missing { name, partition, hint }.into());
         };
-        let gone = shelf.take(at);
+        let gone = partition.take(at);
         let mut ledger = job.memory.ledger.lock();
-        if let Some(id) = ledger.starting_at(shelf.start + gone.offset).map(|allocation| allocation.id) {
+        if let Some(id) = ledger.starting_at(partition.start + gone.offset).map(|allocation| allocation.id) {
             ledger.unname(id);
         }
         Ok(())
     }
 
     #[track_caller]
-    fn shelf<'s>(&self, shelves: &'s mut [PersistentPartition]) -> Result<&'s mut PersistentPartition> {
-        let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment);
+    fn partition<'s>(&self, all: &'s mut [PersistentPartition]) -> Result<&'s mut PersistentPartition> {
+        let found = all.iter_mut().find(|partition| partition.segment == self.segment);
         Ok(found.ok_or_else(|| NameError::NotInFile { partition: self.name().to_owned() })?)
     }
 
     /// Reserves the memory of a new object, and records its name, on every PE.
     #[track_caller]
-    fn make(&self, shelf: &mut PersistentPartition, job: &Job, mut object: Named) -> Result<Allocation> {
+    fn make(&self, partition: &mut PersistentPartition, job: &Job, mut object: Named) -> Result<Allocation> {
         let full = |room| NameError::Full { partition: self.name().to_owned(), room };
-        shelf.has_room_for(&object).map_err(full)?;
+        partition.has_room_for(&object).map_err(full)?;
         let align = object.align.max(MIN_ALIGN);
-        let made = job.memory.ledger.lock().allocate(shelf.segment, object.bytes(), align, Owner::Name)?;
-        object.offset = made.offset - shelf.start;
-        shelf.add(object);
+        let made = job.memory.ledger.lock().allocate(self.segment, object.bytes(), align, Owner::Name)?;
+        object.offset = made.offset - partition.start;
+        partition.add(object);
         Ok(made)
     }
 }

@@ -45,40 +45,39 @@ impl<L: ThreadLevel> World<L> {
     /// ```
     #[track_caller]
     pub fn persist(&mut self) -> Result<usize> {
-        let location = Location::caller();
         let signature = CallSignature::of_memory("persist", &[], &String::new);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &signature);
-        let mut shelves = job.memory.shelves.lock();
-        for shelf in shelves.iter_mut() {
+        let mut partitions = job.memory.persistent_partitions.lock();
+        for partition in partitions.iter_mut() {
             // A raw transfer may have overwritten the partition's list of names, so it is written again from this process's copy.
-            // SAFETY: the address is the start of this PE's slot. `agree_on` admits one thread, and `shelves` is locked.
-            if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
+            // SAFETY: the address is the start of this PE's slot. `agree_on` admits one thread, and `partitions` is locked.
+            if unsafe { partition.write_names(self.endpoint().mine(0)) } {
                 say(&format!(
                     "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the program; it is \
                      written again at {} (a raw address that leads past an object does that)",
                     self.my_pe(),
-                    shelf.title,
-                    at(location)
+                    partition.title,
+                    at(Location::caller())
                 ));
             }
-            let last = shelf.file.generation();
-            let mine = if shelf.failed { Err(Errno::IO) } else { shelf.file.persist() };
+            let last = partition.file.generation();
+            let mine = if partition.failed { Err(Errno::IO) } else { partition.file.persist() };
             if let Err((pe, errno)) = worst(&agreed, mine) {
-                if !shelf.failed {
-                    shelf.failed = true;
-                    if let Err(errno) = shelf.file.revert() {
-                        let error = shelf.file.failed("going back", errno);
+                if !partition.failed {
+                    partition.failed = true;
+                    if let Err(errno) = partition.file.revert() {
+                        let error = partition.file.failed("going back", errno);
                         job.abort(1, &format!("{error}; the files have the last persist"));
                     }
                     agreed.again();
                 }
-                let (partition, reason) =
-                    (shelf.title.clone(), std::io::Error::from_raw_os_error(errno).to_string());
+                let reason = std::io::Error::from_raw_os_error(errno).to_string();
+                let partition = partition.title.clone();
                 return Err(agreed.refused(ErrorKind::NotPersisted { partition, pe, reason, last }));
             }
         }
-        Ok(shelves.len())
+        Ok(partitions.len())
     }
 }
 

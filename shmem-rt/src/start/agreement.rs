@@ -2,11 +2,11 @@
 //! first PE sends its text, because a launcher may be slow. Second, PEs exchange descriptions of their memory.
 
 use serde::{Deserialize, Serialize};
-use shmem_core::fixed_text::first_difference;
 use shmem_core::memory::FilePart;
 use shmem_core::partition::{Grant, show_size};
 use shmem_core::run_length::EqualRun;
 use shmem_core::system_area::SystemArea;
+use shmem_core::text::first_difference;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
 use shmem_launch::cpus::Cpus;

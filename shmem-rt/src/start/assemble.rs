@@ -29,7 +29,7 @@ use crate::observe::{NodePes, Observers};
 use crate::persistent;
 use crate::setup::Setup;
 use crate::state::contexts_domains::ContextTable;
-use crate::state::dynamic_segments::DynamicMemory;
+use crate::state::dynamic_memory::DynamicMemory;
 use crate::state::object_names::ObjectNames;
 use crate::state::partitions::Partitions;
 use crate::state::team_indexes::TeamTable;
@@ -71,14 +71,15 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
     let on_node: Vec<_> = on_node.collect();
 
     let mut ledger = heaps(&setup);
-    let shelves = persistent::shelve(&setup, files, mine, &mut ledger, bootstrap.as_ref());
-    let shelves = shelves.unwrap_or_else(|error| end(&error));
+    let persistent_partitions =
+        persistent::open_partitions(&setup, files, mine, &mut ledger, bootstrap.as_ref());
+    let persistent_partitions = persistent_partitions.unwrap_or_else(|error| end(&error));
     let released = Arc::clone(ledger.released());
-    let shelves = Arc::new(Mutex::new(shelves));
+    let persistent_partitions = Arc::new(Mutex::new(persistent_partitions));
     let names = ObjectNames {
         statics: statics(&setup),
         ledger: Arc::new(Mutex::new(ledger)),
-        shelves: Arc::downgrade(&shelves),
+        persistent_partitions: Arc::downgrade(&persistent_partitions),
         room: Arc::new(Mutex::new(TeamAllocator::new(setup.layout.teams()))),
     };
     let Setup { settings, table, layout, .. } = setup;
@@ -167,7 +168,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: JobParts) -> World<L> {
         partitions: RwLock::new(Partitions::new(table, &grants)),
         released,
         ledger: Arc::clone(&names.ledger),
-        shelves,
+        persistent_partitions,
         names,
         segments,
         dynamic: Mutex::new(DynamicMemory::new(&layout)),

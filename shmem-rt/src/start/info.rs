@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use shmem_core::context::Initiator as _;
 use shmem_core::cpu_list;
-use shmem_core::fixed_text::counted;
 use shmem_core::partition::{report, short_size};
 use shmem_core::run_length::groups;
+use shmem_core::text::counted;
 use shmem_launch::diagnostics::say;
 use shmem_launch::env;
 use shmem_launch::pe_list::numbers;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use shmem_core::context::mapping::{Assignment, DomainId, Hints, Level, Mapping, Shortage, evenly};
-use shmem_core::fixed_text::counted;
+use shmem_core::text::counted;
 use shmem_launch::env::Settings;
 
 use super::endpoint_reports::{Granted, Resources};

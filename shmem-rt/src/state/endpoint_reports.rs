@@ -3,7 +3,7 @@
 use std::fmt;
 
 use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
-use shmem_core::fixed_text::counted;
+use shmem_core::text::counted;
 
 /// The unit (endpoint with its completion queue) that a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

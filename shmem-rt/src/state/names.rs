@@ -4,8 +4,8 @@
 //! authoritative copy in private memory, equal on all PEs. The list is read at the start, and written before each persist.
 
 use serde::{Deserialize, Serialize};
-use shmem_core::fixed_text::Text;
 use shmem_core::hash::fingerprint;
+use shmem_core::text::Text;
 use shmem_launch::codec::{self, Message};
 
 use crate::error::{MAX_NAME, NameError};

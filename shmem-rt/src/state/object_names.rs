@@ -22,7 +22,7 @@ pub(crate) struct ObjectNames {
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     /// The persistent partitions. Weak, so that diagnostics that outlive the job do not keep the partitions' files open.
-    pub(crate) shelves: Weak<Mutex<Vec<PersistentPartition>>>,
+    pub(crate) persistent_partitions: Weak<Mutex<Vec<PersistentPartition>>>,
     pub(crate) room: Arc<Mutex<TeamAllocator>>,
 }
 
@@ -105,18 +105,20 @@ impl ObjectNames {
 
     /// Returns the name under which a later job finds an allocation.
     pub(crate) fn given(&self, found: &Allocation) -> Option<String> {
-        let shelves = self.shelves.upgrade().filter(|_| found.owner == Owner::Name)?;
-        let shelves = shelves.try_lock()?;
-        let shelf = shelves.iter().find(|shelf| shelf.segment == found.segment)?;
-        let object = shelf.objects.iter().find(|object| shelf.start + object.offset == found.offset)?;
+        let persistent_partitions =
+            self.persistent_partitions.upgrade().filter(|_| found.owner == Owner::Name)?;
+        let persistent_partitions = persistent_partitions.try_lock()?;
+        let partition = persistent_partitions.iter().find(|partition| partition.segment == found.segment)?;
+        let object =
+            partition.objects.iter().find(|object| partition.start + object.offset == found.offset)?;
         Some(format!("`{}`", object.name))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::fixed_text::Text;
     use shmem_core::heap::Allocator;
+    use shmem_core::text::Text;
 
     use super::*;
 
@@ -132,7 +134,7 @@ mod tests {
         room.name(9000, 32, "object of a team".to_owned());
         let (statics, ledger, room) =
             (statics.into(), Arc::new(Mutex::new(ledger)), Arc::new(Mutex::new(room)));
-        let names = ObjectNames { statics, ledger, shelves: Weak::new(), room };
+        let names = ObjectNames { statics, ledger, persistent_partitions: Weak::new(), room };
         let name = |offset| names.word_at(offset);
         let none = |offset| format!("a word at offset {offset:#x}");
         let expected = ["READY", "READY + 7 bytes", &none(72), "FLAGS", "FLAGS + 72 bytes", &none(208)];

@@ -7,12 +7,12 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::fixed_text::counted;
 use shmem_core::heap::{HeapError, MAX_ALIGN, MIN_ALIGN};
 use shmem_core::object::SymBox;
 use shmem_core::partition::show_size;
 use shmem_core::segment_table::SYSTEM;
 use shmem_core::symmetric_data::Contents;
+use shmem_core::text::counted;
 
 use super::TeamBox;
 use crate::caller::at;

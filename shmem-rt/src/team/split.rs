@@ -15,9 +15,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
-use shmem_core::fixed_text::counted;
 use shmem_core::observe::Family;
 use shmem_core::system_area::{MAX_TEAMS, RequestArea};
+use shmem_core::text::counted;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};

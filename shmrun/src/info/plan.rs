@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 use shmem::cost_prediction::{Collective, Cost, JobShape, Model};
 use shmem::env::Settings;
-use shmem_core::fixed_text::counted;
 use shmem_core::partition::{parse_size, show_size};
+use shmem_core::text::counted;
 use shmem_core::text_table::Columns;
 use shmem_core::transport::ofi::strided;
 

@@ -17,7 +17,7 @@ pub use crate::transport::Tracking;
 pub use assign_units::{Assignment, DomainId, Mapping, Shortage};
 pub use units::{by_need, evenly};
 
-use crate::fixed_text::named;
+use crate::text::named;
 
 #[cfg(test)]
 mod tests;

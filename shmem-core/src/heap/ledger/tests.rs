@@ -3,9 +3,9 @@ use core::ops::Range;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixed_text::Text;
 use crate::fixture::assert_says;
 use crate::heap::{MAX_ALIGN, MIN_ALIGN};
+use crate::text::Text;
 
 const FIRST: u32 = 1;
 const SECOND: u32 = 2;

@@ -105,7 +105,6 @@ pub struct PmemFile {
     is_trusted: bool,
 }
 
-/// Methods fail if the disk fails.
 impl PmemFile {
     /// Takes over a disk with the headers `found`. Without headers, makes a new heap on a disk whose bytes are all zero. Rewrites
     /// the newest header, because the job that wrote it may have failed to flush it. The bytes are equal, so a torn write is

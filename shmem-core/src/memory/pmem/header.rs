@@ -25,6 +25,9 @@ pub(super) const UNIT: usize = 64 << 10;
 /// Marks a header of this format, in this machine's byte order.
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem4");
 
+/// Upper limit on the numbers of checkpoints, so that the next number does not overflow.
+pub(super) const MOST: u64 = 1 << 62;
+
 /// Properties of a partition's file on one PE. A job opens only a file that has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -129,8 +132,7 @@ impl Header {
     pub(super) fn read(page: &[u8]) -> Option<Self> {
         let header: Self = bytemuck::pod_read_unaligned(&page[..size_of::<Self>()]);
         let is_whole = header.magic == MAGIC && header.sum == header.fingerprint();
-        // The next number shall not overflow.
-        (is_whole && header.generation < 1 << 62).then_some(header)
+        (is_whole && header.generation < MOST).then_some(header)
     }
 
     /// Whether `page`, of the same file as this header, can be a header that was cleared, or torn by a crash. Then each byte that

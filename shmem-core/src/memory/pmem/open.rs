@@ -11,8 +11,8 @@ use rustix::process::{Resource, getrlimit};
 
 use super::file::{Disk, PmemFile, message};
 use super::header::{Areas, HEADER_PAGE, Header, Headers, Identity, LAYOUT};
-use crate::fixed_text::first_difference;
 use crate::memory::error::Size;
+use crate::text::first_difference;
 
 /// Upper limit on the wait for a lock, because processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -221,10 +221,11 @@ pub(super) fn headers(disk: &dyn Disk) -> Result<Headers, String> {
     for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
         disk.read(at, page).map_err(system("pread"))?;
     }
-    let mut found: Vec<_> = pages.iter().filter_map(|page| Header::read(page)).collect();
+    let read = pages.each_ref().map(|page| Header::read(page));
+    let mut found: Vec<_> = read.into_iter().flatten().collect();
     found.sort_by_key(|header| header.generation);
     let newest = found.pop().ok_or(FOREIGN)?;
-    if pages.iter().any(|page| Header::read(page).is_none() && !newest.may_have_torn(page)) {
+    if read.iter().zip(&pages).any(|(read, page)| read.is_none() && !newest.may_have_torn(page)) {
         return Err(format!(
             "is damaged: one of its two headers cannot be read, and is not what a crash leaves of one; the other one says \
              persist {}, but the newest may have been lost; put it back from a copy, or delete the files of all PEs to begin anew",

@@ -42,7 +42,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
 }
 
 #[test]
-fn what_a_later_segment_takes_of_a_node_is_asked_by_those_who_are_next_to_it() {
+fn what_a_dynamic_segment_takes_of_a_node_is_asked_by_those_who_are_next_to_it() {
     let tree = two_nodes();
     let arena = reserve(&[plain(1, M)], 2, Machine::at(tree.root())).unwrap();
     let kind = Some(Kind::NormalMem);

@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn later_segments_fit_first_and_agree_with_a_bitmap(
+    fn dynamic_segments_fit_first_and_agree_with_a_bitmap(
         steps in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 1..9 * M, 0..3_u32), 1..300)
     ) {
         let layout = super::layout(&[plain(1, M as u64)], 256 * M);
@@ -132,7 +132,7 @@ fn what_no_address_space_has_is_an_error_that_names_the_largest() {
 }
 
 #[test]
-fn later_segments_end_when_their_indices_do() {
+fn dynamic_segments_end_when_their_indices_do() {
     let layout = super::layout(&[], 512 * M);
     let mut range = DynamicRange::new(&layout);
     let places: Vec<_> =

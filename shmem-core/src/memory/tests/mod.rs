@@ -19,9 +19,9 @@ use std::sync::atomic::AtomicU64;
 use shmem_grammar::{Policy, Traits};
 
 use super::{Arena, Machine, MemoryError, PmemFile, SlotLayout};
-use crate::fixed_text::Text;
 use crate::fixture::Tree;
 use crate::partition::{Origin, PartitionSpec};
+use crate::text::Text;
 use crate::topology::Topology;
 
 /// The files of a job in which no partition survives.

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use shmem_grammar::{Kind, Policy, Traits};
 
 use super::environment::environment;
-use crate::fixed_text::Text;
 use crate::fixture::assert_says;
 use crate::partition::{
     BUILT_IN, DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Declaration, Environment, MAX_PARTITIONS, Origin,
     PartitionError, StaticEntry, Table,
 };
+use crate::text::Text;
 
 const HOT: Traits =
     Traits { kind: Some(Kind::FastMem), policy: Some(Policy::Mandatory), size: None, pgsize: None };

@@ -33,13 +33,9 @@ impl Isa {
     /// Returns the instruction set that is fastest on this machine, detected once.
     #[inline]
     pub fn best() -> Self {
-        match BEST.load(Ordering::Relaxed) {
-            1 => Self::Baseline,
-            2 => Self::Avx2,
-            3 => Self::Masked,
-            4 => Self::Avx512,
-            _ => Self::find(),
-        }
+        let number = BEST.load(Ordering::Relaxed);
+        // Compiles to one comparison.
+        Self::ALL.into_iter().find(|isa| *isa as u8 + 1 == number).unwrap_or_else(Self::find)
     }
 
     #[cold]

@@ -71,7 +71,7 @@ impl Fabric {
                     self.buffers.keep(number);
                     carried_out
                 }
-                Arrival::Written(written) => match self.bounce_memory.message(written) {
+                Arrival::Written(written) => match self.lent_buffers.message(written) {
                     Some((message, token)) => self.engine.landed(&wire, written.slot, token, message),
                     None => {
                         self.engine.ignore();
@@ -186,15 +186,15 @@ impl Wire for FabricWire<'_> {
     }
 
     fn lend(&self, grant: usize) -> Option<Region> {
-        let Fabric { bounce_memory, domain, .. } = self.fabric;
-        bounce_memory.lend(grant, domain, &self.fabric.first().unit.endpoint)
+        let Fabric { lent_buffers, domain, .. } = self.fabric;
+        lent_buffers.lend(grant, domain, &self.fabric.first().unit.endpoint)
     }
 
     fn try_write(&self, pe: usize, slot: BounceSlot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
         let Region { address, key, mark } = slot.region;
-        let at = RemoteMemory { peer: fabric.peer(pe), address, key }
-            .plus(fabric.bounce_memory.offset(slot.index));
+        let at =
+            RemoteMemory { peer: fabric.peer(pe), address, key }.plus(fabric.lent_buffers.offset(slot.index));
         let data = Written { slot: slot.number, bytes, mark }.encoded();
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();

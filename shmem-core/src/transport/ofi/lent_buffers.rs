@@ -47,7 +47,7 @@ impl Written {
     }
 }
 
-pub(super) struct BounceMemory {
+pub(super) struct LentBuffers {
     grants: Box<[OnceLock<Option<Granted>>]>,
     slot: usize,
 }
@@ -62,7 +62,7 @@ struct Granted {
     mark: u32,
 }
 
-impl BounceMemory {
+impl LentBuffers {
     pub(super) fn new(count: usize, slot: usize) -> Self {
         Self { grants: (0..count).map(|_| OnceLock::new()).collect(), slot }
     }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn messages_are_where_they_were_written_and_nowhere_else() {
         const SLOT: u32 = SLOTS as u32 + 2;
-        let grants = BounceMemory::new(2, 1000);
+        let grants = LentBuffers::new(2, 1000);
         let written = |slot, bytes, mark| {
             let written = Written { slot, bytes, mark };
             assert_eq!(Written::decoded(written.encoded()), written);

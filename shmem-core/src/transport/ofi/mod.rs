@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! endpoints and completion
-//!   endpoint, posting        an endpoint, its queue and its counter; starting operations, progress, completion
+//!   unit, posting            an endpoint, its queue and its counter; starting operations, progress, completion
 //!   record                   what an operation keeps until its completion is reported
 //!   streams                  completion state of each channel
 //!   backoff                  how long to wait
@@ -41,7 +41,6 @@ mod atomics_trial;
 mod backoff;
 mod buffers;
 mod domain;
-mod endpoint;
 mod engine;
 mod engine_network;
 mod error;
@@ -60,6 +59,7 @@ mod rma;
 mod sparse;
 mod streams;
 pub mod strided;
+mod unit;
 
 use core::convert::Infallible;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -81,15 +81,15 @@ use crate::transport::target::Target;
 use crate::transport::{Channel, ChannelOptions};
 use buffers::Buffers;
 use domain::Domain;
-use endpoint::Unit;
 use engine::Engine;
 use keys::Keys;
-use lent_buffers::BounceMemory;
+use lent_buffers::LentBuffers;
 use posting::Port;
 use progress_thread::{Handover, ProgressThread};
 use provider::Demands;
 use put_signal::PendingSignals;
 use streams::Stream;
+use unit::Unit;
 
 const UNITS: usize = 256;
 
@@ -106,7 +106,7 @@ pub struct Ofi {
 /// State of all operations of a PE. Fields are in drop order: registrations, units, buffers, domain.
 struct Fabric {
     keys: Keys,
-    bounce_memory: BounceMemory,
+    lent_buffers: LentBuffers,
     units: Box<[OnceLock<Box<Unit>>]>,
     making: Mutex<()>,
     /// One more than the highest number of a unit (endpoint) that was made: a bound for loops over units.
@@ -162,7 +162,7 @@ impl Ofi {
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
-            bounce_memory: BounceMemory::new(limits.grants, limits.slot),
+            lent_buffers: LentBuffers::new(limits.grants, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),

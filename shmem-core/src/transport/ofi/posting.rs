@@ -9,12 +9,12 @@ use core::ffi::{c_int, c_void};
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::endpoint::Unit;
 use super::engine::{Sent, Wire as _};
 use super::engine_network::Arrival;
 use super::lent_buffers::Written;
 use super::record::{Free, OnCompletion, Record};
 use super::streams::Stream;
+use super::unit::Unit;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Endpoint, Registration};
 use crate::transport::Channel;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::engine::Limits;
 use super::provider::Known;
-use crate::fixed_text::named;
+use crate::text::named;
 
 /// The engine's limits for a provider; the provider may report lower ones.
 pub fn limits_of(provider: &str) -> Limits {

@@ -53,17 +53,17 @@ pub(super) fn meet(
     if me != first {
         manager.fence()?;
         let told = manager.get(first, KEY)?;
-        let invitation = Credentials(told.try_into().map_err(|_| unexpected(FIRST))?);
-        return connect_to_first(&invitation, me, first);
+        let credentials = Credentials(told.try_into().map_err(|_| unexpected(FIRST))?);
+        return connect_to_first(&credentials, me, first);
     }
     if others.is_empty() {
         return manager.fence().map(|()| Met::default());
     }
-    let invitation = Credentials(random()?);
-    let socket = listen(&invitation, neighbours.len())?;
-    manager.put(KEY, &invitation.0)?;
+    let credentials = Credentials(random()?);
+    let socket = listen(&credentials, neighbours.len())?;
+    manager.put(KEY, &credentials.0)?;
     manager.fence()?;
-    receive_all(&socket, &invitation, others)
+    receive_all(&socket, &credentials, others)
 }
 
 impl Credentials {
@@ -82,24 +82,24 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-fn listen(invitation: &Credentials, pes: usize) -> io::Result<OwnedFd> {
+fn listen(credentials: &Credentials, pes: usize) -> io::Result<OwnedFd> {
     let socket = socket()?;
-    net::bind(&socket, &invitation.address()?)?;
+    net::bind(&socket, &credentials.address()?)?;
     net::listen(&socket, pes.try_into().unwrap_or(i32::MAX))?;
     Ok(socket)
 }
 
 /// Connects this PE to the first PE of its host.
-fn connect_to_first(invitation: &Credentials, me: usize, first: usize) -> io::Result<Met> {
+fn connect_to_first(credentials: &Credentials, me: usize, first: usize) -> io::Result<Met> {
     let socket = socket()?;
-    net::connect(&socket, &invitation.address()?).map_err(|error| {
+    net::connect(&socket, &credentials.address()?).map_err(|error| {
         io::Error::other(format!(
             "PE {first} is on this host, as the launcher says, and cannot be reached ({error}): are they in network namespaces of their own?"
         ))
     })?;
     check_user(&socket)?;
     let channel = Channel::inherited(socket);
-    channel.send(&invitation.hello(me), &[])?;
+    channel.send(&credentials.hello(me), &[])?;
     wait(&[PollFd::new(&channel, PollFlags::IN)], Instant::now() + PATIENCE)?;
     let Packet { mut descriptors, .. } = channel.receive()?.ok_or_else(|| gone(FIRST))?;
     let voice = Some(descriptors.pop().ok_or_else(|| unexpected(FIRST))?);
@@ -107,7 +107,7 @@ fn connect_to_first(invitation: &Credentials, me: usize, first: usize) -> io::Re
 }
 
 /// Accepts the connections of the `others`, on the first PE of a host.
-fn receive_all(socket: &OwnedFd, invitation: &Credentials, others: &[usize]) -> io::Result<Met> {
+fn receive_all(socket: &OwnedFd, credentials: &Credentials, others: &[usize]) -> io::Result<Met> {
     descriptor_limit::make_room(2 * others.len() as u64).map_err(|short| {
         let pes = others.len() + 1;
         io::Error::other(format!("the {pes} PEs of the host meet by descriptors, but this process {short}"))
@@ -132,7 +132,7 @@ fn receive_all(socket: &OwnedFd, invitation: &Credentials, others: &[usize]) -> 
             waiting.into_iter().zip(&ready[1..]).partition(|(_, ready)| **ready);
         for (channel, _) in come {
             // A connection without the token is dropped, and so closed.
-            if let Some(pe) = guest(&channel, invitation, others)
+            if let Some(pe) = guest(&channel, credentials, others)
                 && channels.insert(pe, Arc::new(channel)).is_some()
             {
                 return Err(invalid(format!(
@@ -154,9 +154,9 @@ fn receive_all(socket: &OwnedFd, invitation: &Credentials, others: &[usize]) -> 
 }
 
 /// Returns the PE at the other end of a channel, by its first packet. Returns `None` if the packet is not that of a PE in `others`.
-fn guest(channel: &Channel, invitation: &Credentials, others: &[usize]) -> Option<usize> {
+fn guest(channel: &Channel, credentials: &Credentials, others: &[usize]) -> Option<usize> {
     let packet = channel.try_receive().ok()??;
-    others.iter().copied().find(|pe| packet.bytes == invitation.hello(*pe))
+    others.iter().copied().find(|pe| packet.bytes == credentials.hello(*pe))
 }
 
 fn check_user(socket: &OwnedFd) -> io::Result<()> {
@@ -191,26 +191,26 @@ mod tests {
     /// Without the token, silent, or with the number of a PE of another host.
     #[test]
     fn strangers_are_turned_away_and_nothing_else_happens() {
-        let invitation = Credentials(random().unwrap());
-        let socket = listen(&invitation, 16).unwrap();
+        let credentials = Credentials(random().unwrap());
+        let socket = listen(&credentials, 16).unwrap();
         let come = |said: &[u8]| {
             let stranger = super::socket().unwrap();
-            net::connect(&stranger, &invitation.address().unwrap()).unwrap();
+            net::connect(&stranger, &credentials.address().unwrap()).unwrap();
             let channel = Channel::inherited(stranger);
             if !said.is_empty() {
                 channel.send(said, &[]).unwrap();
             }
             channel
         };
-        let mut other = invitation;
+        let mut other = credentials;
         other.0[47] ^= 1;
         let strangers =
-            [come(&other.hello(7)), come(b"hello?"), come(&invitation.hello(8)), come(&[0; 5000])];
+            [come(&other.hello(7)), come(b"hello?"), come(&credentials.hello(8)), come(&[0; 5000])];
         let silent = come(&[]);
         std::thread::scope(|scope| {
-            let nine = scope.spawn(|| connect_to_first(&invitation, 9, 4).unwrap());
-            let seven = scope.spawn(|| connect_to_first(&invitation, 7, 4).unwrap());
-            let met = receive_all(&socket, &invitation, &[7, 9]).unwrap();
+            let nine = scope.spawn(|| connect_to_first(&credentials, 9, 4).unwrap());
+            let seven = scope.spawn(|| connect_to_first(&credentials, 7, 4).unwrap());
+            let met = receive_all(&socket, &credentials, &[7, 9]).unwrap();
             assert!(met.channels.keys().eq(&[7, 9]));
             for ((pe, channel), guest) in met.channels.iter().zip([seven, nine]) {
                 let theirs = guest.join().unwrap().channels;

@@ -68,10 +68,11 @@ impl HalvingDoubling {
 
     /// Returns the steps, as a bit set, in which this rank sends chunks of the first block to ranks for which `is_far` is true.
     pub(in crate::collective) fn steps_to(&self, is_far: impl Fn(usize) -> bool) -> u64 {
-        let first = self.walk().filter(|(passage, _)| passage.block == 0);
-        let sends = first
-            .filter(|(passage, group)| self.sent(*passage, *group).is_some_and(|(to, _)| is_far(to.rank)));
-        sends.fold(0, |steps, (passage, _)| steps | 1 << passage.step)
+        let first = self.walk().filter(|(chunk_move, _)| chunk_move.block == 0);
+        let sends = first.filter(|(chunk_move, group)| {
+            self.sent(*chunk_move, *group).is_some_and(|(to, _)| is_far(to.rank))
+        });
+        sends.fold(0, |steps, (chunk_move, _)| steps | 1 << chunk_move.step)
     }
 
     fn steps(&self) -> usize {
@@ -113,12 +114,12 @@ impl HalvingDoubling {
     }
 
     /// Returns the receiver and the piece of a chunk that this rank sends; None if there is no such chunk.
-    fn sent(&self, passage: ChunkMove, group: Group) -> Option<(RankSlices, usize)> {
-        let level = self.level(passage.step);
-        let to = (group.mine + passage.distance) % group.members;
-        let owner = if self.returns(passage.step) { group.mine } else { to };
-        let piece = self.piece(level, group, owner, passage)?;
-        Some((self.holder(level, group, to, passage.slice), piece))
+    fn sent(&self, chunk_move: ChunkMove, group: Group) -> Option<(RankSlices, usize)> {
+        let level = self.level(chunk_move.step);
+        let to = (group.mine + chunk_move.distance) % group.members;
+        let owner = if self.returns(chunk_move.step) { group.mine } else { to };
+        let piece = self.piece(level, group, owner, chunk_move)?;
+        Some((self.holder(level, group, to, chunk_move.slice), piece))
     }
 
     /// Member `owner` gets some pieces of a slice: returns number `turn` of these, as a slice of the next level; None if there are
@@ -162,8 +163,8 @@ impl HalvingDoubling {
 
     /// Returns the number of chunks that arrive at the rank of `seat` in the same step of the same block, but before the given
     /// chunk.
-    fn before_in_step(&self, seat: &RankSlices, passage: ChunkMove, piece: usize) -> usize {
-        let ChunkMove { step, slice, turn, distance, .. } = passage;
+    fn before_in_step(&self, seat: &RankSlices, chunk_move: ChunkMove, piece: usize) -> usize {
+        let ChunkMove { step, slice, turn, distance, .. } = chunk_move;
         let level = self.level(step);
         let group = seat.group(level);
         if !self.returns(step) {
@@ -171,7 +172,7 @@ impl HalvingDoubling {
         }
         let comes = |(turn, distance): &(usize, usize)| {
             let owner = (group.mine + group.members - distance) % group.members;
-            self.piece(level, group, owner, ChunkMove { turn: *turn, ..passage }).is_some()
+            self.piece(level, group, owner, ChunkMove { turn: *turn, ..chunk_move }).is_some()
         };
         let here = self.inside(level, group).take_while(|at| *at != (turn, distance)).filter(comes).count();
         seat.before(level, slice) * self.radices.each[level].cut - seat.before(level + 1, slice) + here
@@ -221,10 +222,10 @@ impl HalvingDoubling {
 
 impl Schedule for HalvingDoubling {
     fn sends(&self) -> impl Iterator<Item = SendStep> {
-        self.walk().filter_map(|(passage, group)| {
-            let ChunkMove { block, step, .. } = passage;
-            let (to, piece) = self.sent(passage, group)?;
-            let within = self.before_in_step(&to, passage, piece);
+        self.walk().filter_map(|(chunk_move, group)| {
+            let ChunkMove { block, step, .. } = chunk_move;
+            let (to, piece) = self.sent(chunk_move, group)?;
+            let within = self.before_in_step(&to, chunk_move, piece);
             let number = |block| self.before(&to, block, step) + within;
             // Chunk numbers grow with blocks, so only chunks of the first blocks have a free slot from the start.
             let late = number(block) >= self.slots;
@@ -240,26 +241,26 @@ impl Schedule for HalvingDoubling {
                     0 => 0,
                     _ => self.before(&self.seat, block, step - 1) + self.coming(&self.seat, step - 1),
                 },
-                credit: self.credit(&self.seat, passage, piece),
+                credit: self.credit(&self.seat, chunk_move, piece),
                 needs: if late { (block + 1 - first) as u64 } else { 0 },
             })
         })
     }
 
     fn receives(&self) -> impl Iterator<Item = RecvStep> {
-        self.walk().filter_map(|(passage, group)| {
-            let ChunkMove { block, step, slice, distance, .. } = passage;
+        self.walk().filter_map(|(chunk_move, group)| {
+            let ChunkMove { block, step, slice, distance, .. } = chunk_move;
             let level = self.level(step);
             let from = (group.mine + group.members - distance) % group.members;
             let owner = if self.returns(step) { from } else { group.mine };
-            let piece = self.piece(level, group, owner, passage)?;
+            let piece = self.piece(level, group, owner, chunk_move)?;
             let from = self.holder(level, group, from, slice);
             let then = match (self.returns(step), distance + 1 == group.members) {
                 (true, _) => Then::Copy,
                 (false, false) => Then::Hold,
                 (false, true) => Then::Reduce { members: group.members, mine: group.mine },
             };
-            let (credit, into) = (self.credit(&from, passage, piece), self.at(block, level + 1, piece));
+            let (credit, into) = (self.credit(&from, chunk_move, piece), self.at(block, level + 1, piece));
             Some(RecvStep { from: from.rank, credit, into, then })
         })
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::fixed_text::counted;
+use shmem_core::text::counted;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::diagnostics::say;

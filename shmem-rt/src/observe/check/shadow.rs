@@ -8,9 +8,9 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
-use shmem_core::fixed_text::Text;
-use shmem_core::observe::{BarrierRound, Family};
+use shmem_core::observe::{Family, TeamBarrier};
 use shmem_core::system_area::{MAX_TEAMS, MOST_REQUESTS};
+use shmem_core::text::Text;
 use shmem_launch::bootstrap::Bootstrap;
 
 use super::clock::Clock;
@@ -41,7 +41,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    pub(super) fn published(&mut self, met: &BarrierRound<'_>, is_started: bool) -> &mut PublishedClock {
+    pub(super) fn published(&mut self, met: &TeamBarrier<'_>, is_started: bool) -> &mut PublishedClock {
         let places = match is_started {
             true => &mut self.flights[met.team][..],
             false => &mut self.at_barriers[met.team][..],

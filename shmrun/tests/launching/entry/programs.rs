@@ -11,8 +11,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use shmem::bootstrap::{Bootstrap, Connection, Local};
 use shmem_core::cpu_list;
-use shmem_core::fixed_text::Text;
 use shmem_core::system_area::{Activity, Stage, SystemArea, monotonic_now};
+use shmem_core::text::Text;
 use shmem_launch::cpus;
 
 pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";

@@ -8,7 +8,7 @@ use super::acknowledgements::{Acknowledged, Answer, Batch, Found, Read};
 use super::bounce_slots::Grant;
 use super::flow_control::{Arriving, Destination};
 use super::message::{self, Address, INDEX, List, Message, Sender, Task};
-use super::network_interface::{Malformed, MessageError, Sent, Wire};
+use super::wire::{Malformed, MessageError, Sent, Wire};
 use super::{Engine, Peer, SLOTS, token};
 use crate::planted_fault::mutant;
 use crate::segment_table::MAX_SEGMENTS;

@@ -7,7 +7,7 @@
 
 use crate::exclusion::Mutex;
 
-use super::network_interface::Malformed;
+use super::wire::Malformed;
 
 /// Number of slots of a grant. With several, one message is packed while others travel and are unpacked.
 pub(crate) const SLOTS: usize = 8;

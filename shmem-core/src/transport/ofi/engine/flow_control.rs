@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
-use super::network_interface::Malformed;
+use super::wire::Malformed;
 use crate::strided::Pattern;
 use crate::transport::Channel;
 

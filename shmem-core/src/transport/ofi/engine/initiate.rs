@@ -7,10 +7,10 @@ use super::Engine;
 use super::bounce_slots::Borrowed;
 use super::flow_control::{Destination, Ticket};
 use super::message::{BEFORE_ANSWER, List, Message, Task};
-use super::network_interface::{Malformed, Sent, Wire};
+use super::wire::{Malformed, Sent, Wire};
 use crate::shared;
 use crate::strided::{self, Pattern, TransferPlan};
-use crate::transport::arguments::Incomplete;
+use crate::transport::in_flight::Incomplete;
 use crate::transport::{AtomicOp, Channel, Elements, ListRequest, Remote, SignalOp, Until, Width};
 
 /// One channel of a PE, and the wire for its messages.

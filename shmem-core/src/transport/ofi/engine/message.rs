@@ -29,7 +29,7 @@
 use core::ops::Range;
 
 use super::bounce_slots::{Grant, Region};
-use super::network_interface::Malformed;
+use super::wire::Malformed;
 use crate::segment_table::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Change, EachOp, Elements, ListRequest, Operand, Remote, SignalOp, Width};

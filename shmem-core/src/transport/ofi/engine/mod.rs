@@ -37,7 +37,7 @@ mod bounce_slots;
 mod flow_control;
 mod initiate;
 mod message;
-mod network_interface;
+mod wire;
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -49,7 +49,7 @@ pub(crate) use flow_control::Limits;
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
 pub(crate) use message::TOKEN;
-pub(crate) use network_interface::{MessageError, Sent, Wire};
+pub(crate) use wire::{MessageError, Sent, Wire};
 
 use acknowledgements::Pending;
 use bounce_slots::{Borrowed, Borrowers};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::network_interface::Malformed;
+use super::super::wire::Malformed;
 use super::super::*;
 use super::network::{Broken, Network, remote, secret, take_token};
 use crate::strided::{Level, Pattern};

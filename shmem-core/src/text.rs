@@ -1,4 +1,5 @@
-//! Short texts of fixed size, for records that other processes and tools read. They have no pointers, so a
+//! Pieces of texts: counts, the first difference, enums with keyword names, and short texts of fixed size for records that other
+//! processes and tools read. The latter have no pointers, so a
 //! descriptor can be read from a binary that is not running, and a record from a PE that died.
 
 /// UTF-8 of at most `N` bytes, padded with zero bytes. A longer text keeps its end (paths) or its beginning (names), with `..` at
